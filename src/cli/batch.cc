@@ -89,6 +89,7 @@ supervisor::BatchRunConfig batch_config(const BatchOptions& options,
   config.scheduler.directory = std::filesystem::current_path(unknown).string();
   if (options.kill_after) config.kill_after = *options.kill_after;
   config.output.order = options.order;
+  if (options.report == "-") config.output.out = STDERR_FILENO;
   config.output.spool_dir = output::default_spool_dir();
   config.output.results_dir = options.results;
   config.output.results_durability = options.durability;

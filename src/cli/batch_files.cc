@@ -10,7 +10,6 @@
 #include "cli/command/diagnostics.h"
 #include "jobfile/joblog.h"
 #include "jobfile/resume.h"
-#include "report/json.h"
 
 namespace plimsoll::cli {
 namespace {
@@ -122,15 +121,10 @@ Result<BatchFiles> BatchFiles::open(const BatchOptions& options, std::vector<pol
     }
     files.joblog_.emplace(std::move(*joblog));
   }
-  if (options.report == "-") {
-    files.report_.emplace(
-        report::OutputFile::onto(UniqueFd(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)), "stdout"));
-  } else if (options.report) {
-    auto report = report::OutputFile::create(*options.report, report::Unfinished::keep,
-                                             options.durability, disk);
-    if (!report) return pass(std::move(report), "--report");
-    files.report_.emplace(std::move(*report));
-  }
+  auto report =
+      open_report_file(options.report, report::Unfinished::keep, options.durability, disk);
+  if (!report) return pass(std::move(report));
+  if (*report) files.report_.emplace(std::move(**report));
   return files;
 }
 
@@ -151,18 +145,6 @@ Result<void> BatchFiles::begin(const BatchOptions& options) {
   return {};
 }
 
-std::optional<std::string> BatchFiles::report_line(const std::string& line) {
-  const auto wrote = report_->append(line);
-  if (wrote) {
-    told_of_report_ = false;
-    return std::nullopt;
-  }
-  ++unreported_;
-  if (std::exchange(told_of_report_, true)) return std::nullopt;
-  return wrote.error().message() +
-         "; the jobs continue, and Plimsoll tries again with the next line";
-}
-
 std::optional<std::string> BatchFiles::log_line(std::string line) {
   if (!joblog_) return std::nullopt;
   const auto wrote = joblog_->append(std::move(line));
@@ -179,7 +161,7 @@ std::optional<std::string> BatchFiles::job_ended(const policy::JobSpec& job,
     told = log_line(jobfile::joblog_line(entry_of(job, report, received)));
   }
   if (!report_) return told;
-  auto also = report_line(report::to_json(report, report::JsonForm::line));
+  auto also = report_->add(report);
   if (told && also) return *told + "; " + *also;
   return told ? told : also;
 }
@@ -197,21 +179,7 @@ std::optional<std::string> BatchFiles::jobs_ended() {
 }
 
 std::optional<std::string> BatchFiles::run_ended(const report::RunSummary& summary) {
-  if (!report_) return std::nullopt;
-  // The last word: whatever was told before.
-  std::string lacks;
-  if (unreported_ > 0) {
-    lacks = counted(unreported_, "job is", "jobs are") + " missing from the report";
-  }
-  const auto wrote = report_->append(report::to_json(summary, report::JsonForm::line));
-  if (!wrote) {
-    return wrote.error().message() + "; the report has no summary" +
-           (lacks.empty() ? "" : ", and " + lacks) + report_->kept_text();
-  }
-  const auto finished = report_->finish();
-  if (finished && lacks.empty()) return std::nullopt;
-  if (finished) return lacks;
-  return finished.error().message() + (lacks.empty() ? "" : "; " + lacks) + report_->kept_text();
+  return report_ ? report_->finish(summary) : std::nullopt;
 }
 
 }  // namespace plimsoll::cli

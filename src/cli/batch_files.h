@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "cli/batch_options.h"
+#include "cli/command/report_lines.h"
 #include "report/report.h"
-#include "report/writer.h"
 #include "store/runs/line_log.h"
 
 namespace plimsoll::cli {
@@ -17,8 +17,8 @@ Result<std::vector<policy::JobSpec>> jobs_to_run(const BatchOptions& options,
                                                  std::vector<policy::JobSpec> jobs);
 
 // What a batch writes beside its output: the job log and the report. A file that can't be written
-// on (a full disk) stops no job: it is told once, and tried again with the next line. A line of the
-// log is kept until then, as a job without one runs again.
+// on (a full disk) stops no job, as of ReportLines. A line of the log is kept until it can, as a
+// job without one runs again.
 class BatchFiles {
  public:
   // Leaves in `jobs` those that are to be run, as above, and has the job log for itself until it is
@@ -46,15 +46,12 @@ class BatchFiles {
 
  private:
   std::optional<std::string> log_line(std::string line);
-  std::optional<std::string> report_line(const std::string& line);
 
   std::optional<report::LineLog> joblog_;
   std::uint64_t joblog_whole_ = 0;  // where it is to go on
-  std::optional<report::OutputFile> report_;
+  std::optional<ReportLines> report_;
   Durability durability_ = Durability::written;
-  std::uint64_t unreported_ = 0;  // jobs that the report lacks
-  bool told_of_joblog_ = false;   // that it can't be written
-  bool told_of_report_ = false;
+  bool told_of_joblog_ = false;  // that it can't be written
 };
 
 }  // namespace plimsoll::cli

@@ -183,9 +183,10 @@ void add_output_options(CLI::App& app, BatchOptions& options) {
   app.add_option("--results", options.results,
                  "Directory in which the output of each job is also kept")
       ->type_name("DIR");
-  app.add_option("--report", options.report,
-                 "File for the report as JSON lines: one for each job, and the last one for the "
-                 "batch; - is standard output")
+  app.add_option(
+         "--report", options.report,
+         "File for the report as JSON lines: one for each job, and the last one for the "
+         "batch; - is standard output, and what the jobs print there goes to standard error")
       ->type_name("FILE");
   add_parsed(app, "--progress", options.progress, parse_progress,
              "How progress is shown on standard error: auto, plain, failures, json or none")

@@ -101,7 +101,7 @@ Result<supervisor::ControlRequest> request_of(const std::string& command, const 
 
 std::string done_text(const std::string& command, const std::string& word) {
   if (command == "pause") return "job " + word + " is paused";
-  if (command == "resume") return "job " + word + " is running again";
+  if (command == "resume") return "job " + word + " goes on, at once or when there is room for it";
   if (command == "kill") return "job " + word + " is killed";
   if (command == "jobs")
     return "at most " + word + (word == "1" ? " job runs" : " jobs run") + " at once now";

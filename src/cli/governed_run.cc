@@ -14,6 +14,7 @@
 #include "report/json.h"
 #include "report/plain.h"
 #include "report/summary.h"
+#include "supervisor/capacity.h"
 #include "supervisor/light/group_members.h"
 #include "supervisor/light/light_protocol.h"
 #include "supervisor/reporting.h"
@@ -25,12 +26,12 @@ namespace plimsoll::cli {
 namespace {
 
 // Where the display draws on the terminal that jobs write to as well, they write through it.
-std::optional<output::Screen> screen_of(Display& display) {
+std::optional<output::Screen> screen_of(Display& display, int out) {
   output::Screen screen{.print =
                             [&display](std::string piece, std::function<void(Result<void>)> done) {
                               display.print_above(std::move(piece), std::move(done));
                             },
-                        .shows_out = display.owns(STDOUT_FILENO),
+                        .shows_out = display.owns(out),
                         .shows_err = display.owns(STDERR_FILENO)};
   if (!screen.shows_out && !screen.shows_err) return std::nullopt;
   return screen;
@@ -93,7 +94,7 @@ GovernedRun::~GovernedRun() = default;
 Result<int> GovernedRun::run() {
   if (auto shown = start_display(); !shown) return pass(std::move(shown));
   memory_ = std::make_unique<RunMemory>(run_start(), *display_);
-  config_.output.screen = screen_of(*display_);
+  config_.output.screen = screen_of(*display_, config_.output.out);
   // Set in any case, as it may be that of a run that this one is part of.
   config_.environment.emplace_back(supervisor::kLightVariable, light_socket());
   supervisor::BatchRunObserver& observer = *this;
@@ -110,12 +111,14 @@ Result<int> GovernedRun::run() {
   if (!summary) return pass(std::move(summary));
   summary->line = lease_ ? lease_->shared().line : whole_.line;
   memory_->finish(*summary);
-  if (auto told = files_.run_ended(*summary)) display_->note(*told);
+  const auto trouble = files_.run_ended(*summary);
+  if (trouble) display_->note(*trouble);
   display_->finish();
   print_end(*summary);
   if (const auto signal = supervisor_.asked_to_end()) return supervisor_.die_of(*signal);
   if (const auto& halted = batch_->scheduler().halted()) return exit_status_of(*halted);
-  return policy::batch_exit_status(top_jobs_.jobs() - top_jobs_.succeeded());
+  const int status = policy::batch_exit_status(top_jobs_.jobs() - top_jobs_.succeeded());
+  return status == kSuccess && trouble ? kPlimsollFailed : status;
 }
 
 Result<void> GovernedRun::start_display() {
@@ -331,6 +334,7 @@ Result<Bytes> GovernedRun::set_line(std::string_view size) {
 }
 
 Result<void> GovernedRun::set_jobs_max(unsigned jobs) {
+  if (auto fits = supervisor::check_jobs_at_once(jobs); !fits) return fits;
   batch_->scheduler().set_jobs_max(jobs);
   return {};
 }

@@ -10,6 +10,7 @@
 #include "cli/command/exit_status.h"
 #include "cli/command/options.h"
 #include "cli/command/process_mode.h"
+#include "cli/command/report_lines.h"
 #include "cli/commands.h"
 #include "cli/progress/terminal.h"
 #include "cli/single_memory.h"
@@ -17,7 +18,6 @@
 #include "report/buildkit.h"
 #include "report/json.h"
 #include "report/summary.h"
-#include "report/writer.h"
 #include "store/history/state_dir.h"
 #include "supervisor/host.h"
 #include "supervisor/identity.h"
@@ -139,19 +139,6 @@ std::string report_text(const report::JobReport& report, ReportFormat format,
   return report::to_buildkit_json({.usage = report.usage.value_or(counters::JobUsage()),
                                    .machine = report.machine ? report.machine->cpu : std::nullopt,
                                    .system = system});
-}
-
-// Where nothing can be written that is found out before the command starts.
-Result<std::optional<report::OutputFile>> open_report(const RunOptions& options) {
-  using Report = std::optional<report::OutputFile>;
-  if (!options.report) return Report();
-  if (options.report == "-") {
-    return Report(report::OutputFile::onto(UniqueFd(::dup(STDOUT_FILENO)), "standard output"));
-  }
-  auto file =
-      report::OutputFile::create(*options.report, report::Unfinished::remove, options.durability);
-  if (!file) return pass(std::move(file), "--report");
-  return Report(std::move(*file));
 }
 
 // Whether it is there.
@@ -283,7 +270,9 @@ SingleStart start_of(const RunOptions& options, const std::string& run_id,
 }
 
 Result<int> run(const RunOptions& options, guardian::Link link) {
-  auto report_file = open_report(options);
+  // Where nothing can be written that is found out before the command starts.
+  auto report_file =
+      open_report_file(options.report, report::Unfinished::remove, options.durability);
   if (!report_file) return pass(std::move(report_file));
   const auto user = supervisor::Accounts().of(options.job.uid);
   if (!user) return pass(Result<std::optional<supervisor::Account>>(user), "--uid");

@@ -15,10 +15,10 @@
 #include "cli/command/diagnostics.h"
 #include "cli/command/exit_status.h"
 #include "cli/command/options.h"
+#include "cli/command/report_lines.h"
 #include "cli/commands.h"
 #include "cli/link/daemon_link.h"
 #include "report/plain.h"
-#include "report/writer.h"
 #include "supervisor/control/job_protocol.h"
 #include "supervisor/environment.h"
 
@@ -107,7 +107,9 @@ void add_options(CLI::App& app, SubmitOptions& options, std::optional<int>& prio
   app.add_flag(
       "--restartable", job.restartable,
       "The job may be killed to free memory; it then runs again, and its output is printed again");
-  app.add_option("--report", options.report, "File for the report as JSON")
+  app.add_option("--report", options.report,
+                 "File for the report as JSON; - is standard output, and the job's output goes to "
+                 "standard error then")
       ->type_name("FILE")
       ->excludes("--detach");
   app.add_flag("-q,--quiet", options.quiet, "Print no messages while the job waits");
@@ -201,7 +203,8 @@ int exit_status_of(const supervisor::JobEnded& ended) {
 // A submission while it goes on.
 class Follower {
  public:
-  Follower(DaemonLink& link, const SubmitOptions& options) : link_(link), options_(options) {}
+  Follower(DaemonLink& link, const SubmitOptions& options, std::optional<report::OutputFile> report)
+      : link_(link), options_(options), report_(std::move(report)) {}
 
   Result<int> follow() {
     while (true) {
@@ -259,7 +262,7 @@ class Follower {
   Result<void> pass_on(const supervisor::OutputHead& head) {
     auto bytes = link_.hear_bytes(head.bytes);
     if (!bytes) return pass(std::move(bytes));
-    const bool is_out = head.stream == supervisor::JobOutput::out;
+    const bool is_out = head.stream == supervisor::JobOutput::out && options_.report != "-";
     const int fd = is_out ? STDOUT_FILENO : STDERR_FILENO;
     for (std::string_view rest = *bytes; !rest.empty();) {
       const ssize_t wrote = write_again(fd, rest.data(), rest.size());
@@ -280,14 +283,18 @@ class Follower {
       complain("submit: " + report::printable(told(ended)));
     }
     status_ = exit_status_of(ended);
-    if (!options_.report) return {};
-    const auto wrote = report::write_file(*options_.report, ended.report + "\n");
-    if (!wrote) complain("submit: --report: " + wrote.error().message());
+    if (!report_) return {};
+    auto wrote = report_->append(ended.report + "\n");
+    if (wrote) wrote = report_->finish();
+    if (wrote) return {};
+    complain("submit: --report: " + wrote.error().message());
+    if (status_ == kSuccess) status_ = kPlimsollFailed;
     return {};
   }
 
   DaemonLink& link_;
   const SubmitOptions& options_;
+  std::optional<report::OutputFile> report_;
   std::optional<JobId> job_;
   std::string stood_;  // as told last; empty: never
   bool is_killing_ = false;
@@ -308,6 +315,9 @@ Result<int> detach(DaemonLink& link) {
 }
 
 Result<int> submit(const SubmitOptions& options) {
+  // Hours later it would be too late to be told of a mistake.
+  auto report = open_report_file(options.report, report::Unfinished::remove, Durability::written);
+  if (!report) return pass(std::move(report));
   auto link = DaemonLink::connect();
   if (!link) return pass(std::move(link));
   supervisor::SubmitJob asked = submission(options);
@@ -324,7 +334,7 @@ Result<int> submit(const SubmitOptions& options) {
                 " bytes, expected at most " + std::to_string(supervisor::kSubmitBytesMax));
   }
   if (auto said = link->say(message); !said) return pass(std::move(said));
-  return options.detach ? detach(*link) : Follower(*link, options).follow();
+  return options.detach ? detach(*link) : Follower(*link, options, std::move(*report)).follow();
 }
 
 }  // namespace

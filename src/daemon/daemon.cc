@@ -188,15 +188,21 @@ void Daemon::end(Phase phase) {
 
 void Daemon::reload() {
   supervisor_->notify("RELOADING=1");
-  auto next = load_config(options_);
-  auto governor = next ? supervisor::pool_governor(next->config.governor, *supervisor_)
-                       : Result<policy::GovernorConfig>(tl::unexpected(next.error()));
-  if (governor) {
-    adopt(*next, *governor);
-  } else {
-    log("the configuration was not reloaded: " + governor.error().message());
+  if (const auto done = read_again(); !done) {
+    log("the configuration was not reloaded: " + done.error().message());
   }
   supervisor_->notify("READY=1");
+}
+
+Result<void> Daemon::read_again() {
+  auto next = load_config(options_);
+  if (!next) return pass(std::move(next));
+  supervisor::PoolOptions options = next->config.governor;
+  options.reserve = config_.config.governor.reserve;  // another one takes a restart
+  auto governor = supervisor::pool_governor(options, *supervisor_);
+  if (!governor) return pass(std::move(governor));
+  adopt(*next, *governor);
+  return {};
 }
 
 void Daemon::adopt(const LoadedConfig& next, const policy::GovernorConfig& governor) {

@@ -49,6 +49,7 @@ class Daemon : private supervisor::HostSchedulerObserver, private supervisor::Si
   void on_resumed() override;
   void end(Phase phase);
   void reload();
+  [[nodiscard]] Result<void> read_again();
   [[nodiscard]] bool is_over() const;
 
   std::unique_ptr<supervisor::Supervisor> supervisor_;

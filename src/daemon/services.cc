@@ -9,6 +9,7 @@
 
 #include "daemon/log.h"
 #include "store/history/state_dir.h"
+#include "supervisor/capacity.h"
 #include "supervisor/control/job_protocol.h"
 #include "supervisor/light/light_protocol.h"
 
@@ -204,6 +205,7 @@ supervisor::RunStatus Services::status() { return status(supervisor::Peer{.uid =
 Result<Bytes> Services::set_line(std::string_view size) { return deps_.line.ask(size); }
 
 Result<void> Services::set_jobs_max(unsigned jobs) {
+  if (auto fits = supervisor::check_jobs_at_once(jobs); !fits) return fits;
   deps_.host_scheduler.scheduler().set_jobs_max(jobs);
   return {};
 }

@@ -162,6 +162,7 @@ Result<supervisor::AttemptResult> GovernRun::execute(unsigned number) {
   UniqueFd child_end;  // open until the request is on its way
   if (listener_ != nullptr) child_end = listener_->take_child_end();
   if (child_end) request->spawn.exec_listener = child_end.get();
+  request->spawn.stdio[STDOUT_FILENO] = config_.standard_output;
   const guardian::Session session = request->spawn.session;
   supervisor::AttemptObserver& told = *this;
   attempt_ = std::make_unique<supervisor::Attempt>(supervisor_, std::move(*request), told);

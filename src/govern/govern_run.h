@@ -39,6 +39,8 @@ struct GovernConfig {
   // The command and other drivers have memory and processor time before the steps, and are the
   // kernel's victims after them (`plimsoll session`).
   bool drivers_first = false;
+  // The command's standard output, open until the run's end; nothing: that of this program.
+  std::optional<int> standard_output;
   // Where launchers below the command (`plimsoll exec`) find the run. Empty: they don't.
   std::string light_socket;
 };

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <string>
 
 #include "base/text.h"
 #include "kernel/counters/parse_memory.h"
@@ -56,6 +57,14 @@ unsigned jobs_by_descriptors(std::uint64_t descriptors) {
   if (descriptors < kDescriptorsOfOurs + kDescriptorsPerJob) return 1;
   const std::uint64_t jobs = (descriptors - kDescriptorsOfOurs) / kDescriptorsPerJob;
   return static_cast<unsigned>(std::min<std::uint64_t>(jobs, std::numeric_limits<int>::max()));
+}
+
+Result<void> check_jobs_at_once(unsigned jobs) {
+  const auto limit = descriptor_limit();
+  const unsigned most = limit ? jobs_by_descriptors(*limit) : jobs;
+  if (jobs <= most) return {};
+  return fail("jobs: found " + std::to_string(jobs) + ", expected at most " + std::to_string(most) +
+              ": the limit on open files is too low for more (`ulimit -Hn`)");
 }
 
 Bytes default_reserve(Bytes capacity) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "base/result.h"
 #include "base/units.h"
 #include "kernel/cgroup/directory.h"
 
@@ -30,6 +31,8 @@ inline constexpr std::uint64_t kDescriptorsOfOurs = 200;
 std::optional<std::uint64_t> descriptor_limit();
 // How many jobs at once so many suffice for; at least 1.
 unsigned jobs_by_descriptors(std::uint64_t descriptors);
+// An error says that this process may not have enough open for so many jobs at once.
+Result<void> check_jobs_at_once(unsigned jobs);
 
 // What is left of `capacity` to everybody else when the line is not named: a twentieth, and at
 // least half a GiB, but of small machines no more than an eighth.

@@ -190,7 +190,7 @@ case_a_command_that_is_not_held_is_measured() {
 }
 
 # As many characters as those of a compiler have.
-case_a_full_disk_ends_the_report_and_not_the_command() {
+case_a_full_disk_ends_no_command() {
   can_mount || skip 'mounts can not be changed here'
   state
   mkdir disk
@@ -203,7 +203,8 @@ END
   plimsoll=$plimsoll timeout "$patience" unshare -m sh full
   same 0 "$(<status)" status
   same 16 "$(grep -c done out)"
-  has err "the report is not complete; what was written is in disk/$(<kept)"
+  has err "the report has no summary, and "
+  has err " missing from the report; what was written is in disk/$(<kept)"
   grep -qx 'steps.jsonl.[0-9]*.tmp' kept || wrong "kept: $(<kept)"
 }
 

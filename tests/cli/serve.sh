@@ -103,7 +103,7 @@ line_is() { sleep 1.1 && metrics_of "$port" | grep -qx "plimsoll_line_bytes $1";
 running() { "$client" "$PWD/s" list | grep -c running; }
 
 case_reload_changes_line_and_jobs() {
-  local client port job
+  local client port job before
   port=$(free_port)
   # Of programs that nobody knows two have to fit.
   (($(awk '/^MemAvailable:/ { print $2 }' /proc/meminfo) > 8 << 20)) || skip 'less than 8 GiB to be had'
@@ -137,6 +137,13 @@ case_reload_changes_line_and_jobs() {
   reloaded 'p.toml:5: governor.cores takes effect after a restart'
   becomes_true line_is 4294967296
   same 2 "$(running)" 'jobs that run'
+  # So is a reserve, of which the line is made where none is named.
+  printf '[governor]\njobs = 1\n' >p.toml
+  reloaded 'the configuration was reloaded; the line is now '
+  before=$(grep -o 'the line is now .*' daemon.log)
+  printf '[governor]\njobs = 1\nreserve = "6G"\n' >p.toml
+  reloaded "$before"
+  has daemon.log 'p.toml:3: governor.reserve takes effect after a restart; until then it is not set'
   kill -INT "$daemon"
   wait "$daemon"
   same 0 $? 'the daemon'

@@ -80,6 +80,21 @@ case_detached_goes_on() {
   has err '/nowhere/o'
 }
 
+case_report() {
+  serve
+  submit 125 --report nowhere/report -- touch ran
+  has err 'nowhere/report'
+  [[ ! -e ran ]] || wrong 'the job ran'
+  submit 0 --report report -- true
+  told report 'r["outcome"] == "exited"'
+  submit 0 --report - -- echo said
+  same said "$(cat err)"
+  cp out report
+  told report 'r["outcome"] == "exited"'
+  submit 125 --report /dev/full -- true
+  submit 3 --report /dev/full -- sh -c 'exit 3'
+}
+
 case_interrupted_and_given_up() {
   serve
   "$plimsoll" submit -q -- sh -c "echo \$\$ >$PWD/pid; exec sleep 1000" &

@@ -9,7 +9,7 @@ export PATIENCE=300 ROUNDS=6 JOBS=8 SHORT_JOBS=300 PACE=${PACE:-3}
 
 # What kernels differ in is groups; `test all` runs everything on both.
 if ((!$#)); then
-  IFS=, read -ra scripts <<<"${SCRIPTS:-batch.sh,run.sh,run_groups.sh,leaving.sh,runner.sh,runner_load.sh,survival.sh,wall.sh,fault_points.sh}"
+  IFS=, read -ra scripts <<<"${SCRIPTS:-batch.sh,batch_joblog.sh,run.sh,run_groups.sh,leaving.sh,runner.sh,runner_load.sh,survival.sh,wall.sh,fault_points.sh}"
   set -- "${scripts[@]}"
 fi
 # disk.sh has its file systems in files.

@@ -10,16 +10,13 @@
 namespace plimsoll::cli {
 namespace {
 
-constexpr std::array<std::string_view, 11> kQuestions = {
-    "--version", "-version",     "-V",           "-v",         "-vV",      "--help",
-    "-h",        "-dumpmachine", "-dumpversion", "-dumpspecs", "-qversion"};
+// Of whatever program.
+constexpr std::array<std::string_view, 7> kQuestions = {
+    "--version", "-version", "--help", "-dumpmachine", "-dumpversion", "-dumpspecs", "-qversion"};
+// Of a compiler; to others they say how much to tell while they work.
+constexpr std::array<std::string_view, 4> kCompilerQuestions = {"-v", "-V", "-vV", "-h"};
 
-bool is_question(std::string_view word) {
-  if (word.starts_with("-print-")) return true;
-  return std::find(kQuestions.begin(), kQuestions.end(), word) != kQuestions.end();
-}
-
-constexpr std::array<std::string_view, 22> kRerunnable = {
+constexpr std::array<std::string_view, 22> kCompilers = {
     "as",      "c++",      "c89",    "c99",   "cc",   "cc1",  "cc1plus",  "clang",
     "clang++", "collect2", "f95",    "flang", "g++",  "gcc",  "gfortran", "ld",
     "ld.bfd",  "ld.gold",  "ld.lld", "lld",   "mold", "rustc"};
@@ -39,12 +36,22 @@ std::string_view tool_of(std::string_view file) {
   return name.substr(name.rfind('-') + 1);
 }
 
+bool is_compiler(const std::string& file) {
+  return std::ranges::count(kCompilers, tool_of(file)) > 0;
+}
+
 }  // namespace
 
 bool is_probe(const std::vector<std::string>& command) {
   const std::vector<std::string> words(command.begin() + 1, command.end());
   if (words.empty()) return false;
+  const bool of_compiler = is_compiler(command.front());
+  const auto is_question = [of_compiler](std::string_view word) {
+    return word.starts_with("-print-") || std::ranges::count(kQuestions, word) > 0 ||
+           (of_compiler && std::ranges::count(kCompilerQuestions, word) > 0);
+  };
   if (std::all_of(words.begin(), words.end(), is_question)) return true;
+  if (!of_compiler) return false;
   const auto has = [&words](std::string_view word) {
     return std::find(words.begin(), words.end(), word) != words.end();
   };
@@ -56,8 +63,7 @@ bool is_probe(const std::vector<std::string>& command) {
 }
 
 bool can_run_again(const std::vector<std::string>& command) {
-  const std::string_view tool = tool_of(command.front());
-  if (std::find(kRerunnable.begin(), kRerunnable.end(), tool) == kRerunnable.end()) return false;
+  if (!is_compiler(command.front())) return false;
   return std::none_of(command.begin() + 1, command.end(),
                       [](const std::string& word) { return word == "-" || word == "/dev/stdin"; });
 }

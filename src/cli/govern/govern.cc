@@ -107,7 +107,7 @@ struct BeforeFork {
 
 Result<int> govern(const GovernOptions& options, BeforeFork before, guardian::Link link,
                    const std::vector<std::string>& command_line) {
-  auto report = open_report(options);
+  auto report = open_report_file(options.report, report::Unfinished::keep, options.durability);
   if (!report) return pass(std::move(report));
   supervisor::SupervisorConfig machine;
   machine.run_id = supervisor::new_run_id(supervisor::wall_now());
@@ -132,6 +132,7 @@ Result<int> govern(const GovernOptions& options, BeforeFork before, guardian::Li
     std::fputs(("plimsoll: limits of all steps together:\n" + terms).c_str(), stderr);
   }
   govern::GovernConfig config = govern_config(options, machine.run_id, *governor);
+  if (options.report == "-") config.standard_output = STDERR_FILENO;
   if (options.no_hold) config.why_whole = "as --no-hold says";
   config.why_unheard = why_unheard(before.filter_code);
   if (!config.why_whole) {

@@ -122,7 +122,8 @@ void add_options(CLI::App& app, GovernOptions& options) {
       "Use all of the line and the cores, without sharing them with the daemon and other runs");
   auto* report =
       app.add_option("--report", options.report,
-                     "File for the reports of the steps as JSON lines, and last the summary")
+                     "File for the reports of the steps as JSON lines, and last the summary; - is "
+                     "standard output, and what the command prints there goes to standard error")
           ->type_name("FILE");
   app.add_flag_callback(
          "--sync", [&] { options.durability = Durability::synced; },

@@ -19,6 +19,7 @@
 #include "report/json.h"
 #include "report/plain.h"
 #include "report/summary.h"
+#include "supervisor/capacity.h"
 #include "supervisor/reporting.h"
 #include "supervisor/sharing/ledger_place.h"
 #include "supervisor/sharing/runtime_dir.h"
@@ -39,24 +40,12 @@ std::string outcome_text(const supervisor::AttemptResult& ended) {
 
 void PlainNotices::note(const std::string& text) { complain(text); }
 
-Result<OptionalReport> open_report(const GovernOptions& options) {
-  if (!options.report) return OptionalReport();
-  if (options.report == "-") {
-    return OptionalReport(report::OutputFile::onto(
-        UniqueFd(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)), "standard output"));
-  }
-  auto file =
-      report::OutputFile::create(*options.report, report::Unfinished::keep, options.durability);
-  if (!file) return pass(std::move(file), "--report");
-  return OptionalReport(std::move(*file));
-}
-
 GovernedCommand::GovernedCommand(supervisor::Supervisor& supervisor, const GovernOptions& options,
-                                 OptionalReport report, govern::GovernConfig config,
+                                 std::optional<report::OutputFile> report,
+                                 govern::GovernConfig config,
                                  const std::vector<std::string>& command_line)
     : supervisor_(supervisor),
       options_(options),
-      report_(std::move(report)),
       whole_{.line = config.scheduler.governor.line, .cores = config.scheduler.governor.cores},
       run_id_(config.run_id),
       begun_(loop::now()),
@@ -70,7 +59,9 @@ GovernedCommand::GovernedCommand(supervisor::Supervisor& supervisor, const Gover
                .begun = begun_,
                .names = {}},
               notices_),
-      run_(supervisor, memory_.estimator(), std::move(config), *this) {}
+      run_(supervisor, memory_.estimator(), std::move(config), *this) {
+  if (report) report_.emplace(std::move(*report));
+}
 
 GovernedCommand::~GovernedCommand() = default;
 
@@ -169,6 +160,7 @@ Result<Bytes> GovernedCommand::set_line(std::string_view size) {
 }
 
 Result<void> GovernedCommand::set_jobs_max(unsigned jobs) {
+  if (auto fits = supervisor::check_jobs_at_once(jobs); !fits) return fits;
   run_.scheduler().set_jobs_max(jobs);
   return {};
 }
@@ -182,22 +174,13 @@ void GovernedCommand::on_step_ended(const policy::JobSpec& /*step*/,
                                     const report::JobReport& report) {
   top_jobs_.add(report);
   memory_.job(report);
-  if (report_) write(report::to_json(report, report::JsonForm::line));
-}
-
-void GovernedCommand::write(const std::string& line) {
-  const auto wrote = report_->append(line);
-  if (wrote) return;
-  notices_.note(wrote.error().message() + "; the report is not complete" + report_->kept_text());
-  report_.reset();
+  if (!report_) return;
+  if (const auto told = report_->add(report)) notices_.note(*told);
 }
 
 void GovernedCommand::finish_report(const report::RunSummary& summary) {
-  if (report_) write(report::to_json(summary, report::JsonForm::line));
   if (!report_) return;
-  if (const auto done = report_->finish(); !done) {
-    notices_.note(done.error().message() + report_->kept_text());
-  }
+  if (const auto told = report_->finish(summary)) notices_.note(*told);
 }
 
 // Drivers that ran on when the command had ended; of steps the run tells, and so it does of what

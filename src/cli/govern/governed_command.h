@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "cli/command/report_lines.h"
 #include "cli/command/run_memory.h"
 #include "cli/govern/govern_options.h"
 #include "cli/govern/progress_line.h"
 #include "govern/govern_run.h"
 #include "report/top_jobs.h"
-#include "report/writer.h"
 #include "supervisor/control/control.h"
 #include "supervisor/control/run_status.h"
 #include "supervisor/sharing/lease.h"
@@ -23,10 +23,6 @@ class PlainNotices : public Notices {
   void note(const std::string& text) override;
 };
 
-using OptionalReport = std::optional<report::OutputFile>;
-// The file of --report, if there is to be one.
-Result<OptionalReport> open_report(const GovernOptions& options);
-
 // A governed command with all that is around it: what is remembered of earlier runs and recorded of
 // this one, the report that the user asked for, the sockets for `plimsoll ctl` and `plimsoll exec`,
 // the share of the line beside other runs. What fails of these is told; the command goes on.
@@ -36,7 +32,7 @@ class GovernedCommand : private govern::GovernObserver,
  public:
   // `supervisor` and `options` must outlive this.
   GovernedCommand(supervisor::Supervisor& supervisor, const GovernOptions& options,
-                  OptionalReport report, govern::GovernConfig config,
+                  std::optional<report::OutputFile> report, govern::GovernConfig config,
                   const std::vector<std::string>& command_line);
   ~GovernedCommand() override;
 
@@ -60,7 +56,6 @@ class GovernedCommand : private govern::GovernObserver,
   void on_learnt(const policy::AttemptSummary& what) override { memory_.learnt(what); }
   void on_notice(const std::string& text) override { notices_.note(text); }
   void on_step_ended(const policy::JobSpec& step, const report::JobReport& report) override;
-  void write(const std::string& line);
   void finish_report(const report::RunSummary& summary);
   void tell_left(const supervisor::AttemptResult& ended);
   void print_end(const govern::GovernEnd& end) const;
@@ -69,7 +64,7 @@ class GovernedCommand : private govern::GovernObserver,
 
   supervisor::Supervisor& supervisor_;
   const GovernOptions& options_;
-  OptionalReport report_;
+  std::optional<ReportLines> report_;
   policy::Share whole_;  // of the machine
   std::string run_id_;
   Instant begun_;

@@ -63,6 +63,7 @@ BatchRun::BatchRun(RunHost& host, policy::Estimator& estimator, BatchRunConfig c
   InputSizes sizes;
   for (const policy::JobSpec& job : config_.jobs) {
     places_.emplace(job.id, places_.size());
+    config_.output.jobs.push_back(job.id);
     last_id_ = std::max(last_id_, static_cast<std::uint64_t>(job.id));
     JobRecord& record = records_[job.id];
     record.queued = wall_now();
@@ -109,10 +110,6 @@ Result<report::RunSummary> BatchRun::run() {
 }
 
 Result<void> BatchRun::start_collector() {
-  if (config_.output.order == output::Order::ordered) {
-    for (const policy::JobSpec& job : config_.jobs) config_.output.jobs.push_back(job.id);
-    std::sort(config_.output.jobs.begin(), config_.output.jobs.end());
-  }
   auto collector = output::Collector::start(host_.loop(), config_.output, *this);
   if (!collector) return pass(std::move(collector));
   collector_ = std::move(*collector);
