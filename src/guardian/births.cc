@@ -1,5 +1,6 @@
 #include "guardian/births.h"
 
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -122,8 +123,15 @@ void Births::take_vforked() {
   observer_.on_born({pending.request.id, pending.child.pid, birth, std::move(pending.child.pidfd)});
 }
 
+// It is dead, or on its last instructions, and counts in its group until it is waited for.
 void Births::withdraw(const Pending& pending) {
-  if (pending.child.pid != 0) observer_.on_withdrawn(pending.child.pid);
+  const pid_t pid = pending.child.pid;
+  if (pid == 0) return;
+  siginfo_t info{};
+  while (::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED) != 0 && errno == EINTR) {
+  }
+  shared_.erase(pid);
+  observer_.on_withdrawn(pid);
 }
 
 Memory Births::settle(pid_t pid) {
@@ -137,13 +145,17 @@ Memory Births::settle(pid_t pid) {
   return shared_.erase(pid) != 0 ? Memory::shared : Memory::own;
 }
 
-void Births::before_stop() {
+bool Births::before_stop() {
   for (int looks = 0; vforked_ && looks < kStopLooks; ++looks) {
-    if (vfork_spawner_->wait(kStopLook)) return take_vforked();
+    if (vfork_spawner_->wait(kStopLook)) {
+      take_vforked();
+      return true;
+    }
     const auto when = looks + kLooksAfterKill < kStopLooks ? VforkSpawner::Kill::before_exec
                                                            : VforkSpawner::Kill::anyway;
     if (vfork_spawner_->kill(when)) is_withdrawn_ = true;
   }
+  return !vforked_;
 }
 
 }  // namespace plimsoll::guardian

@@ -31,7 +31,7 @@ class BirthObserver {
   virtual ~BirthObserver() = default;
   // There is a process.
   virtual void on_begun(const ReceivedSpawn& request, pid_t pid) = 0;
-  // It has come to nothing, and is tried once more.
+  // It has come to nothing, was waited for, and is tried once more.
   virtual void on_withdrawn(pid_t pid) = 0;
   virtual void on_born(Started started) = 0;
   // `pid` is 0 if no process could be made.
@@ -72,8 +72,9 @@ class Births {
   [[nodiscard]] Memory settle(pid_t pid);
 
   // Before a stop of this process, which no thread may sleep through: a birth that hangs, as its
-  // group is frozen, is withdrawn, and the child made by fork.
-  void before_stop();
+  // group is frozen, is withdrawn, and the child made by fork. False: there is one that can't be
+  // killed, as some file systems let nobody be killed who waits for them.
+  [[nodiscard]] bool before_stop();
 
   // The thread of a VforkSpawner, and its memory, are worth their price from so many children on.
   static constexpr std::size_t kForkedFirst = 8;

@@ -228,9 +228,12 @@ class Child {
       leave_keyring();
       forget_securebits();
     }
-    const bool became = ::setgroups(identity.groups.size(), identity.groups.data()) == 0 &&
-                        ::setresgid(identity.gid, identity.gid, identity.gid) == 0 &&
-                        ::setresuid(identity.uid, identity.uid, identity.uid) == 0;
+    // Not by way of libc, which would change all threads that this process has none of: they are
+    // the guardian's, and one that was just being made would be waited for without end.
+    const bool became =
+        ::syscall(SYS_setgroups, identity.groups.size(), identity.groups.data()) == 0 &&
+        ::syscall(SYS_setresgid, identity.gid, identity.gid, identity.gid) == 0 &&
+        ::syscall(SYS_setresuid, identity.uid, identity.uid, identity.uid) == 0;
     if (!became || (is_another && !drop_capabilities())) fail_at(SpawnStep::identity);
   }
 

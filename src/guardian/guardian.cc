@@ -24,6 +24,7 @@
 #include "guardian/child_list.h"
 #include "guardian/cleaner.h"
 #include "guardian/clock.h"
+#include "guardian/early_signals.h"
 #include "guardian/heap_reserve.h"
 #include "guardian/other_children.h"
 #include "guardian/protection.h"
@@ -43,6 +44,8 @@ constexpr std::optional<Duration> kUnknownChildGap = std::chrono::milliseconds(1
 constexpr Duration kOrphanPatience = std::chrono::seconds(10);
 // So many children are waited for in one turn: some hundred microseconds.
 constexpr std::size_t kWaitsMax = 64;
+// So long messages are taken in one turn.
+constexpr Duration kMessagesMax = std::chrono::milliseconds(5);
 
 // Of a child that had this process's memory before its exec the kernel tells the larger peak of the
 // two. Zero: its own is not known.
@@ -62,7 +65,7 @@ class Guardian : private BirthObserver {
         births_(child_mask, *this, [this] { lead(); }),
         signals_(std::move(signals)),
         ignored_(ignored),
-        heartbeat_(heartbeat.clone()),
+        early_signals_(heartbeat.clone(), supervisor),
         watchdog_(std::move(heartbeat)),
         standstill_(supervisor),
         host_(supervisor),
@@ -82,7 +85,7 @@ class Guardian : private BirthObserver {
     for (const auto& [pid, id] : children_) mains.push_back(pid);
     cleaner_.clean(mains);
     if (!has_inherited_) clean_orphans();
-    if (is_given_up_) die_of(*end_);
+    if (const auto signal = early_signals_.killed_by()) die_of(*signal);
     if (supervisor_status_->kind == WaitStatus::Kind::exited) {
       if (end_) die_of(*end_);
       std::exit(supervisor_status_->value);
@@ -159,8 +162,10 @@ class Guardian : private BirthObserver {
     }
   }
 
+  // Births that are slow, on a file system that is, leave time for all else.
   void take_messages() {
-    for (;;) {
+    const Instant begun = clock_now();
+    while (clock_now() - begun < kMessagesMax) {
       auto packet = channel_.receive();
       if (!packet) {
         if (packet.error().code != std::errc::resource_unavailable_try_again) channel_open_ = false;
@@ -208,8 +213,12 @@ class Guardian : private BirthObserver {
 
   void stop() {
     if (supervisor_status_) return;
-    births_.before_stop();
-    ::raise(SIGSTOP);
+    if (births_.before_stop()) {
+      ::raise(SIGSTOP);
+    } else {
+      say("not stopped: a command that is being started waits for a file system and can't be "
+          "killed");
+    }
     tell(Resumed{});
   }
 
@@ -218,7 +227,11 @@ class Guardian : private BirthObserver {
     follow(request, pid);
   }
 
-  void on_withdrawn(pid_t pid) override { children_.erase(pid); }
+  void on_withdrawn(pid_t pid) override {
+    adoptions_.ended(pid);
+    other_children_.ended(pid);
+    children_.erase(pid);
+  }
   void on_born(Started started) override { tell(std::move(started)); }
 
   void on_failed(const StartFailed& failure, pid_t pid) override {
@@ -245,31 +258,11 @@ class Guardian : private BirthObserver {
       const auto number = static_cast<int>(info.ssi_signo);
       if (number == SIGCHLD) continue;
       const SignalOrigin origin = origin_of(info);
-      if (stays_ignored(number, origin)) continue;
-      if (!heartbeat_.has_begun() && takes_itself(number)) continue;
+      if (stays_ignored(number, origin) || early_signals_.take(number)) continue;
       tell(Signalled{number, origin});
     }
     look_at_supervisor();
     reap_children();
-  }
-
-  // Before the supervisor has begun: as of a program that does nothing about signals.
-  [[nodiscard]] bool takes_itself(int number) {
-    if (number == SIGTSTP) {
-      ::kill(supervisor_, SIGSTOP);
-      ::raise(SIGSTOP);
-      ::kill(supervisor_, SIGCONT);
-      return true;
-    }
-    const bool ends =
-        number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
-    if (!ends) return false;
-    if (!is_given_up_ && heartbeat_.prevent_begin()) {
-      is_given_up_ = true;
-      end_ = number;
-      ::kill(supervisor_, SIGKILL);
-    }
-    return is_given_up_;
   }
 
   // A shell without job control has what it starts with `&` ignore Ctrl-C; who sends that signal to
@@ -341,7 +334,7 @@ class Guardian : private BirthObserver {
   UniqueFd signals_;
   sigset_t ignored_;  // since before the start
   Cleaner cleaner_;
-  Heartbeat heartbeat_;
+  EarlySignals early_signals_;
   Watchdog watchdog_;
   Standstill standstill_;
   ProcfsAdoptionHost host_;
@@ -353,7 +346,6 @@ class Guardian : private BirthObserver {
   std::unordered_map<pid_t, ChildId> children_;
   std::optional<WaitStatus> supervisor_status_;
   std::optional<int> end_;      // the signal to die of
-  bool is_given_up_ = false;    // the supervisor is killed, before it has begun
   bool has_more_ends_ = false;  // children have ended that were not waited for
   bool stands_watch_ = false;
   bool channel_open_ = true;  // the supervisor can still be told things

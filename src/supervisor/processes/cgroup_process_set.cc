@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "kernel/cgroup/limits.h"
+#include "kernel/cgroup/remove.h"
 
 namespace plimsoll::supervisor {
 Result<PauseGuard> PauseGuard::pause(std::shared_ptr<const cgroup::Group> group,
@@ -169,6 +170,12 @@ bool CgroupProcessSet::put_back() {
   if (network && network->rx_packets + network->tx_packets > 0) return false;
   JobGroup group{group_, limits_, std::move(entrances_), sampler_->take_files()};
   if (!around_.stock->put(std::move(group), now)) return false;
+  if (auto displaced = around_.stock->take_displaced()) {
+    const auto remove = [displaced] {
+      [[maybe_unused]] const auto removed = cgroup::remove_group(*displaced);
+    };
+    deps_.worker.submit(remove, [] {});
+  }
   around_.stock = nullptr;
   return true;
 }

@@ -25,9 +25,16 @@ bool is_gone(const JobGroup& group) {
 }  // namespace
 
 bool GroupStock::put(JobGroup group, Instant now) {
-  if (groups_.size() == kGroupsMax || !is_only_weighed(group.limits) ||
-      !group.files.begin_again(*group.group, now))
+  const bool is_full = groups_.size() == kGroupsMax;
+  const bool is_known = std::ranges::count(groups_, group.limits, &JobGroup::limits) > 0;
+  if ((is_full && is_known) || !is_only_weighed(group.limits) ||
+      !group.files.begin_again(*group.group, now)) {
     return false;
+  }
+  if (is_full) {
+    displaced_ = groups_.front().group;
+    groups_.erase(groups_.begin());
+  }
   jobs_.erase(group.group->name());
   groups_.push_back(std::move(group));
   return true;

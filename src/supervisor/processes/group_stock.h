@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/limits.h"
@@ -44,6 +45,11 @@ class GroupStock {
   // no limits but weights: who has used up a quota would be throttled for it later.
   [[nodiscard]] bool put(JobGroup group, Instant now);
 
+  // One that made room for another, as it has limits that few jobs have; it is to be removed.
+  [[nodiscard]] std::shared_ptr<const cgroup::Leaf> take_displaced() {
+    return std::exchange(displaced_, nullptr);
+  }
+
   // One with exactly these limits, which is from now on that of `job`; nothing if there is none.
   [[nodiscard]] std::optional<JobGroup> take(const Limits& limits, const std::string& job);
 
@@ -54,7 +60,8 @@ class GroupStock {
   [[nodiscard]] const std::string& job_in(const std::string& group) const;
 
  private:
-  std::vector<JobGroup> groups_;
+  std::vector<JobGroup> groups_;  // oldest first
+  std::shared_ptr<const cgroup::Leaf> displaced_;
   std::map<std::string, std::string> jobs_;  // by the group that each was given
 };
 

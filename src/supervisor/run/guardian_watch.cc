@@ -4,17 +4,27 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <utility>
 
+#include "base/text.h"
 #include "kernel/procfs/table.h"
 
 namespace plimsoll::supervisor {
 namespace {
 
-// Not by a debugger, which is 't'.
+// One of its threads is, and not by a debugger, which is 't': another may be in a call that stops
+// late.
 bool is_stopped(pid_t pid) {
-  const auto stat = procfs::stat_of(pid);
-  return stat && stat->state == 'T';
+  std::error_code failed;
+  const auto tasks =
+      std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/task", failed);
+  return std::any_of(begin(tasks), end(tasks), [](const auto& task) {
+    const auto thread = to_i64(task.path().filename().string());
+    const auto stat = thread ? procfs::stat_of(static_cast<pid_t>(*thread)) : std::nullopt;
+    return stat && stat->state == 'T';
+  });
 }
 
 }  // namespace

@@ -268,6 +268,19 @@ TEST_F(CgroupProcessSetTest, TheStockIsBounded) {
     EXPECT_EQ(stock_.put({.group = std::move(group), .files = std::move(files)}, loop::now()),
               i < GroupStock::kGroupsMax);
   }
+  EXPECT_FALSE(stock_.take_displaced());
+  std::vector<cgroup::Group::Part> parts;
+  parts.push_back({*cgroup::Directory::open(at("v2/job-1"), Version::v2), {}});
+  auto group = std::make_shared<const cgroup::Leaf>("job-1", std::move(parts));
+  counters::GroupFiles files(*group);
+  files.read_last(loop::now());
+  Limits weighed;
+  weighed.cpu_weight = 7;
+  EXPECT_TRUE(stock_.put({.group = std::move(group), .limits = weighed, .files = std::move(files)},
+                         loop::now()))
+      << "the first of its kind";
+  EXPECT_TRUE(stock_.take_displaced());
+  EXPECT_TRUE(stock_.take(weighed, "job-2"));
 }
 
 TEST_F(CgroupProcessSetTest, WhoIsThereIsKilledUntilNobodyIs) {
