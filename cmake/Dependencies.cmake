@@ -61,7 +61,7 @@ set(ALLOWED_daemon daemon/dashboard daemon/metrics daemon/http daemon/api daemon
 set(ALLOWED_cli/progress supervisor/control supervisor/output report policy/governor policy/job
   base/loop base)
 set(ALLOWED_cli/command cli/progress supervisor/run supervisor store/runs store/history report
-  args policy/estimator policy/queue policy/job kernel/reap base)
+  args policy/estimator policy/queue policy/job kernel/reap base/loop base)
 set(ALLOWED_cli cli/runs cli/govern cli/exec cli/command cli/top cli/link cli/progress govern
   supervisor/doctor supervisor/light supervisor/control supervisor/sharing supervisor/run supervisor
   supervisor/output store/runs store/history report jobfile policy/governor policy/queue policy/job

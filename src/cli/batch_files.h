@@ -31,6 +31,11 @@ class BatchFiles {
   // log what it is not to go on with, which is all of it without --resume and the like.
   Result<void> begin(const BatchOptions& options);
 
+  // Where this stays, before the first end. The loop must outlive it.
+  void begin_report(const loop::Loop& loop) {
+    if (report_) report_->begin(loop);
+  }
+
   // Whether ends are to be told only after force(), which forces the job log to the disk, or rather
   // what was written of it before; that is for another thread.
   [[nodiscard]] bool forces_ends() const { return joblog_ && durability_ == Durability::synced; }

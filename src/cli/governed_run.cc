@@ -130,6 +130,7 @@ Result<void> GovernedRun::start_display() {
                                                      .commands = commands_});
   if (!display) return pass(std::move(display));
   display_ = std::move(*display);
+  files_.begin_report(supervisor_.loop());
   if (EndsFile& ends = *this; files_.forces_ends()) synced_ends_.emplace(supervisor_.loop(), ends);
   return {};
 }

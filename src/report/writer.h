@@ -53,6 +53,9 @@ class OutputFile {
   // destructor does what it does with an unfinished file.
   Result<void> finish();
 
+  // Whether it is no regular file, and who reads it may be waited for.
+  [[nodiscard]] bool is_direct() const { return temporary_.empty(); }
+
   // After an error, the rest of a sentence on it: "; what was written is in NAME" if the destructor
   // will keep the temporary file, else nothing.
   [[nodiscard]] std::string kept_text() const;

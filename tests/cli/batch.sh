@@ -166,6 +166,11 @@ case_report() {
   batch 0 -q --report - -- 'echo said' ::: 1
   same 2 "$(wc -l <out)"
   same 'said 1' "$(cat err)"
+  # Who reads slowly holds up no job.
+  seq 200 >numbers
+  timeout "$patience" "$plimsoll" batch -q --report - -a numbers -- 'touch began.{}' |
+    { becomes_true eval '[[ $(compgen -G "began.*" | wc -l) == 200 ]]'; cat; } >out
+  same 201 "$(wc -l <out)"
   batch 125 --progress none --report /dev/full -- true ::: 1
   has err 'the report has no summary, and 1 job is missing from the report'
   batch 1 -q --report /dev/full -- false ::: 1

@@ -23,8 +23,46 @@ Result<std::optional<report::OutputFile>> open_report_file(const std::optional<s
   return Report(std::move(*file));
 }
 
+void ReportLines::begin(const loop::Loop& loop) {
+  if (!file_.is_direct()) return;
+  written_ = std::make_unique<Written>();
+  worker_ = std::make_unique<loop::Worker>(loop);
+}
+
 std::optional<std::string> ReportLines::add(const report::JobReport& job) {
-  const auto wrote = file_.append(report::to_json(job, report::JsonForm::line));
+  std::string line = report::to_json(job, report::JsonForm::line);
+  if (worker_ == nullptr) return take(file_.append(line));
+  {
+    const std::lock_guard held(written_->lock);
+    written_->waiting += line.size();
+  }
+  const auto write = [this, line = std::move(line)] {
+    auto wrote = file_.append(line);
+    const std::lock_guard held(written_->lock);
+    written_->waiting -= line.size();
+    written_->results.push_back(std::move(wrote));
+  };
+  worker_->submit(write, [] {});
+  return take_written();
+}
+
+std::optional<std::string> ReportLines::take_written() {
+  std::vector<Result<void>> results;
+  bool is_full = false;
+  {
+    const std::lock_guard held(written_->lock);
+    results.swap(written_->results);
+    is_full = written_->waiting > kReportWaitsMax;
+  }
+  if (is_full) worker_->drain();
+  std::optional<std::string> told;
+  for (const Result<void>& wrote : results) {
+    if (auto text = take(wrote)) told = std::move(text);
+  }
+  return told;
+}
+
+std::optional<std::string> ReportLines::take(const Result<void>& wrote) {
   if (wrote) {
     told_ = false;
     return std::nullopt;
@@ -36,6 +74,10 @@ std::optional<std::string> ReportLines::add(const report::JobReport& job) {
 }
 
 std::optional<std::string> ReportLines::finish(const report::RunSummary& summary) {
+  if (worker_ != nullptr) {
+    worker_->drain();
+    [[maybe_unused]] const auto told = take_written();
+  }
   // The last word: whatever was told before.
   const std::string lacks =
       missing_ == 0 ? "" : counted(missing_, "job is", "jobs are") + " missing from the report";

@@ -60,7 +60,9 @@ GovernedCommand::GovernedCommand(supervisor::Supervisor& supervisor, const Gover
                .names = {}},
               notices_),
       run_(supervisor, memory_.estimator(), std::move(config), *this) {
-  if (report) report_.emplace(std::move(*report));
+  if (!report) return;
+  report_.emplace(std::move(*report));
+  report_->begin(supervisor.loop());
 }
 
 GovernedCommand::~GovernedCommand() = default;
