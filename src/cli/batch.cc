@@ -17,6 +17,7 @@
 #include "policy/job/priority.h"
 #include "report/plain.h"
 #include "supervisor/host.h"
+#include "supervisor/identity.h"
 #include "supervisor/output/disk.h"
 #include "supervisor/run/batch_run.h"
 #include "supervisor/run/disk_options.h"
@@ -167,6 +168,9 @@ int batch_command(int argc, char** argv) {
   if (!link) return failed(link.error());
   if (!jobs) jobs = read_jobs(options);
   if (!*jobs) return failed(jobs->error());
+  if (const auto user = supervisor::Accounts().of(options.input.defaults.uid); !user) {
+    return failed(Error{.what = "--uid: " + user.error().message()});
+  }
   if (!link->heartbeat.begin()) return kCancelled;  // and is killed, if it is not yet
   auto files = BatchFiles::open(options, **jobs);
   if (!files) return failed(files.error());

@@ -69,6 +69,11 @@ case_bad_input_starts_nothing() {
   batch 125 --halt sometimes -- true ::: 1
   has err --halt
   has err sometimes
+  batch 125 --uid no-such-user -- 'touch ran' ::: a
+  has err '--uid: there is no user "no-such-user"'
+  batch 125 --cpuset 0,99999 -- 'touch ran' ::: a
+  has err '--cpuset: found "0,99999", expected a list of CPUs such as 0-3,7; this machine has '
+  [[ ! -e ran ]] || wrong 'a job ran'
 }
 
 case_output_orders() {

@@ -1,6 +1,7 @@
 #include "cli/command/options.h"
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -26,6 +27,27 @@ Result<std::int64_t> parse_nice(std::string_view text) {
     return expected(text, "a number from -20 to 19");
   }
   return *number;
+}
+
+// Whether all of "0-3,7" are numbers of CPUs that this machine has.
+bool are_cpus(std::string_view list) {
+  const auto most = static_cast<std::uint64_t>(std::max(::sysconf(_SC_NPROCESSORS_CONF), 1L));
+  while (true) {
+    const std::string_view part = list.substr(0, list.find(','));
+    const std::size_t dash = part.find('-');
+    const auto first = to_u64(part.substr(0, dash));
+    const auto last = dash == std::string_view::npos ? first : to_u64(part.substr(dash + 1));
+    if (!first || !last || *first > *last || *last >= most) return false;
+    if (part.size() == list.size()) return true;
+    list.remove_prefix(part.size() + 1);
+  }
+}
+
+Result<std::string> parse_cpuset(std::string_view text) {
+  if (are_cpus(text)) return std::string(text);
+  const long most = std::max(::sysconf(_SC_NPROCESSORS_CONF), 1L);
+  return expected(text, "a list of CPUs such as 0-3,7; this machine has " +
+                            (most == 1 ? "only 0" : "0-" + std::to_string(most - 1)));
 }
 
 }  // namespace
@@ -118,7 +140,7 @@ void add_job_options(CLI::App& app, policy::JobSpec& job) {
   add_parsed(app, "--cpus", limits.cpus, parse_quota,
              "CPU time that the job may use, in cores (0.5, 2; at least 0.001)")
       ->type_name("N");
-  app.add_option("--cpuset", limits.cpuset, "CPUs that the job may run on (0-3,7)")
+  add_parsed(app, "--cpuset", limits.cpuset, parse_cpuset, "CPUs that the job may run on (0-3,7)")
       ->type_name("LIST");
   add_parsed(
       app, "--cpu-weight", limits.cpu_weight, parse_weight,
