@@ -30,6 +30,9 @@ policy::SchedulerConfig scheduler_config(const policy::GovernorConfig& governor)
   return config;
 }
 
+// So long the end waits for clients that do not take what they have asked for. A guess.
+constexpr Duration kFarewell = std::chrono::seconds(5);
+
 }  // namespace
 
 Daemon::Daemon(std::unique_ptr<supervisor::Supervisor> supervisor, LoadedConfig config,
@@ -134,6 +137,11 @@ Result<void> Daemon::run() {
   log("ready; the line is " + format_bytes(line_.bytes()) + "; " + services_->where());
   while (!is_over()) {
     if (auto ran = host_scheduler_.run_once(Duration(-1)); !ran) return ran;
+  }
+  // Who waits for a job is told of its end; who does not listen is not waited for.
+  const Instant patience = loop::now() + kFarewell;
+  while (services_->has_to_tell() && loop::now() < patience) {
+    if (auto ran = host_scheduler_.run_once(patience - loop::now()); !ran) return ran;
   }
   // Whoever still asks is answered; who comes later finds nobody.
   gate_.close();

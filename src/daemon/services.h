@@ -65,6 +65,8 @@ class Services : public Reporter,
   void drain();
   void kill_all(const std::string& reason);
   [[nodiscard]] bool is_idle() const;
+  // Whether somebody at a shell has not been told yet how his job has ended.
+  [[nodiscard]] bool has_to_tell() const { return people_ != nullptr && people_->has_to_tell(); }
 
  private:
   [[nodiscard]] supervisor::RunStatus status(const supervisor::Peer& peer) const override;

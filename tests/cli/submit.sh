@@ -145,6 +145,44 @@ case_why_a_job_waits() {
   becomes_true listed 0
 }
 
+# The daemon ends when its jobs have, and their ends are told.
+case_a_shutdown_loses_no_end() {
+  serve -j 2
+  local first second seen
+  "$plimsoll" submit -q --report first -- sh -c 'touch began.1; until [ -e go ]; do sleep 0.05; done; echo out; exit 3' >out.1 2>err.1 &
+  first=$!
+  "$plimsoll" submit -q --report second -- sh -c 'touch began.2; until [ -e go ]; do sleep 0.05; done' 2>err.2 &
+  second=$!
+  becomes_true eval '[[ -e began.1 && -e began.2 ]]'
+  kill -TERM "$daemon"
+  touch go
+  seen=0
+  wait "$first" || seen=$?
+  same 3 "$seen" "of the first: $(<err.1)"
+  same out "$(<out.1)"
+  told first 'r["exit_code"] == 3'
+  wait "$second" || wrong "the second has failed: $(<err.2)"
+  told second 'r["exit_code"] == 0'
+}
+
+case_times_of_waiting_and_pauses() {
+  serve -j 1
+  local first second
+  "$plimsoll" submit -q --name one --report first -- sh -c 'touch began; until [ -e go ]; do sleep 0.05; done' &
+  first=$!
+  becomes_true test -e began
+  "$plimsoll" submit -q --report second -- true &
+  second=$!
+  becomes_true listed 2
+  ctl 0 pause one
+  sleep 1
+  ctl 0 resume one
+  touch go
+  wait "$first" "$second"
+  told first 'r["times"]["paused_ns"] > 900e6' 'r["times"]["held_ns"] < 900e6'
+  told second 'r["times"]["paused_ns"] == 0' 'r["times"]["held_ns"] > 900e6'
+}
+
 # Of a class that has a cap two run, however many are wanted; others start beside them.
 case_a_class_has_a_cap() {
   printf '[governor]\ncaps = "db=2"\n' >caps.toml

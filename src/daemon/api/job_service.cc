@@ -94,7 +94,7 @@ Result<JobId> JobService::submit(const supervisor::Peer& peer, JobRequest order)
   job->uid = peer.uid;
   job->order.spec.owner = supervisor::owner_of(peer, ::geteuid());
   job->identity = std::move(*identity);
-  job->came = loop::now();
+  job->came = job->waiting_since = loop::now();
   job->queued = supervisor::wall_now();
   const policy::JobSpec spec = deps_.jobs.within_reach(job->order.spec);
   jobs_.emplace(id, std::move(job));
@@ -295,10 +295,16 @@ void JobService::on_event(const policy::Event& event) {
             .numbers = event.numbers});
   switch (event.kind) {
     case policy::EventKind::held: return tell_state(job, event.reason);
-    case policy::EventKind::started: job.state = ApiJobState::running; break;
+    case policy::EventKind::started:
+      job.state = ApiJobState::running;
+      job.held += loop::now() - job.waiting_since;
+      break;
     case policy::EventKind::frozen: job.state = ApiJobState::paused; break;
     case policy::EventKind::thawed: job.state = ApiJobState::running; break;
-    case policy::EventKind::requeued: job.state = ApiJobState::waiting; break;
+    case policy::EventKind::requeued:
+      job.state = ApiJobState::waiting;
+      job.waiting_since = loop::now();
+      break;
     case policy::EventKind::queued:
     case policy::EventKind::admitted:
     case policy::EventKind::reclaimed:
@@ -338,6 +344,7 @@ void JobService::on_gone(const supervisor::AttemptGone& gone) {
   if (gone.key.attempt == job.attempt) drain_output(job);
   --job.groups;
   job.attempts.push_back(supervisor::short_report_of(gone.result));
+  job.paused += gone.result.paused;
   job.last = gone.result;
   job.machine = gone.machine;
   end_if_done(gone.key.job);
@@ -352,10 +359,12 @@ void JobService::end_if_done(JobId id) {
   Job& job = at(id);
   if (!job.is_ended || job.groups > 0) return;
   if (job.last) job.outcome = job.last->end.outcome;
+  if (job.attempt == 0) job.held += loop::now() - job.waiting_since;
   report::JobReport report = supervisor::report_of(
       {.job = job.order.spec,
        .queued = job.queued,
-       .held = {},
+       .held = job.held,
+       .paused = job.paused,
        .attempts = job.attempts,
        .last = job.last ? &*job.last : nullptr,
        .outcome = job.outcome,

@@ -27,6 +27,8 @@ struct JobService::Job {
   std::optional<guardian::Identity> identity;
   Instant came{};
   WallTime queued{};
+  Instant waiting_since{};
+  Duration held{}, paused{};
   ApiJobState state = ApiJobState::waiting;
   unsigned attempt = 0;
   std::string told;           // why it is in that state, as last told

@@ -95,6 +95,10 @@ std::size_t JobSocket::arriving_of(std::uint32_t uid) const {
   return bytes;
 }
 
+bool JobSocket::has_to_tell() const {
+  return std::ranges::any_of(clients_, [](const auto& client) { return client->has_to_tell(); });
+}
+
 void JobSocket::drop(Client& client) {
   const auto place = std::find_if(clients_.begin(), clients_.end(),
                                   [&](const auto& known) { return known.get() == &client; });

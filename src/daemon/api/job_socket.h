@@ -67,6 +67,8 @@ class JobSocket : public supervisor::ConnectionTaker {
   static constexpr Duration kIdleMax = std::chrono::seconds(30);
 
   [[nodiscard]] std::size_t connections() const { return clients_.size(); }
+  // Whether there is something for a client that it has not taken yet.
+  [[nodiscard]] bool has_to_tell() const;
 
  private:
   class Client;

@@ -52,6 +52,7 @@ class JobSocket::Client {
   void watch(loop::Watch watch) { watch_ = std::move(watch); }
   [[nodiscard]] int fd() const { return fd_.get(); }
   [[nodiscard]] std::uint32_t uid() const { return peer_.uid; }
+  [[nodiscard]] bool has_to_tell() const { return !out_.is_empty(); }
   [[nodiscard]] std::size_t arriving() const { return head_ ? head_->bytes : 0; }
   [[nodiscard]] bool is_idle(Instant now) const {
     return !watcher_ && ready_ == 0 && now - active_ >= JobSocket::kIdleMax;
