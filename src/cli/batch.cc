@@ -19,6 +19,7 @@
 #include "supervisor/host.h"
 #include "supervisor/identity.h"
 #include "supervisor/output/disk.h"
+#include "supervisor/output/results.h"
 #include "supervisor/run/batch_run.h"
 #include "supervisor/run/disk_options.h"
 #include "supervisor/run/pool_terms.h"
@@ -124,6 +125,11 @@ Result<int> run(const BatchOptions& options, std::vector<policy::JobSpec> jobs, 
   const Verbosity verbosity = options.quiet ? Verbosity::quiet : Verbosity::normal;
   if (auto fits = announce(**supervisor, jobs, options.governor.weight, verbosity); !fits) {
     return pass(std::move(fits));
+  }
+  if (options.results) {
+    // Before the run is recorded as one that has begun.
+    auto results = output::Results::in(*options.results, options.durability);
+    if (!results) return pass(std::move(results), "--results");
   }
   auto governor = supervisor::pool_governor(options.governor, **supervisor);
   if (!governor) return pass(std::move(governor));

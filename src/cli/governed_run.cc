@@ -358,7 +358,9 @@ void GovernedRun::print_end(const report::RunSummary& summary) const {
     text = report::heaviest_table(top_jobs_, {.by = report::Weight::memory, .from = least}, style);
   }
   text += report::run_text(summary, top_jobs_, style);
-  if (batch_->scheduler().is_stopping()) text += left_text(summary, options_);
+  const auto& halted = batch_->scheduler().halted();
+  const bool is_enough = halted && exit_status_of(*halted) == kSuccess;
+  if (batch_->scheduler().is_stopping() && !is_enough) text += left_text(summary, options_);
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
 

@@ -252,8 +252,8 @@ class Follower {
     const std::string before = std::exchange(stood_, stands.state);
     const bool runs = stands.state == "running";
     if (options_.quiet || (runs && (before.empty() || before == stands.state))) return;
-    std::string text =
-        "job " + std::to_string(static_cast<std::uint64_t>(*job_)) + " is " + stands.state;
+    const std::string number = std::to_string(static_cast<std::uint64_t>(*job_));
+    std::string text = "job " + options_.name.value_or(number) + " is " + stands.state;
     if (runs && before == "paused") text += " again";
     if (!runs && !before.empty()) text += ": " + stands.reason;
     complain(report::printable(text));

@@ -69,7 +69,7 @@ struct Known {
 };
 
 // The numbers of the governor's decisions. "The job" is the one that an event is about.
-constexpr std::array<Known, 60> kKnown = {{
+constexpr std::array<Known, 61> kKnown = {{
     {"line_bytes", "", nullptr, "memory that all jobs together may use"},
     {"limit_bytes", "", nullptr, "the line, or less if the machine itself is short of memory"},
     {"allowed_bytes", "", nullptr, "the limit, less a cushion"},
@@ -90,6 +90,9 @@ constexpr std::array<Known, 60> kKnown = {{
     {"over_bytes", "", nullptr, "how much more than the limit is in use"},
     {"unaccounted_bytes", "", nullptr, "memory in use that belongs to no running job"},
     {"left_by_others_bytes", "", nullptr, "memory that other runs leave to this run"},
+    {"taken_by_others_bytes", "about to be used by others", nullptr,
+     "memory that other runs may be about to use, as their jobs have just started or they have not "
+     "told yet"},
     {"told_by_others_bytes", "reported by others", nullptr,
      "memory that runs of other users report as used"},
     {"lost_cpu_s", "", nullptr, "CPU time of the attempt, which is lost"},

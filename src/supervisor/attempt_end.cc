@@ -20,6 +20,16 @@ Duration duration_of(const timeval& time) {
   return std::chrono::seconds(time.tv_sec) + std::chrono::microseconds(time.tv_usec);
 }
 
+// By then an attempt was looked at eight times; later ones are a second apart.
+constexpr Duration kLookedAtOften = std::chrono::seconds(2);
+
+// The kernel's peak has page cache in it: no more than what of it is there at the end, and what was
+// written and may be gone again.
+std::optional<Bytes> used_peak_least(const counters::MemoryUsage& end, Bytes written) {
+  if (!end.peak || !end.current) return std::nullopt;
+  return end.used.value_or(Bytes{}) + (*end.peak - *end.current - written);
+}
+
 }  // namespace
 
 void Attempt::reap() {
@@ -45,6 +55,10 @@ void Attempt::on_empty() {
   if (is_adopted_) {
     result_.end.wall = emptied_at_ - spawned_;
     result_.ended = wall_now();
+  }
+  if (status_ && result_.end.written && ran() < kLookedAtOften) {
+    counters::MemoryUsage& memory = result_.usage.totals.memory;
+    memory.used_peak_least = used_peak_least(memory, *result_.end.written);
   }
   if (request_.sampled_for == SampledFor::decisions && (status_ || is_adopted_)) {
     observer_.on_sampled(result_.usage.totals);

@@ -19,7 +19,7 @@ policy::JobSample job_sample(const Attempt& attempt, const counters::Sample& sam
                                         : memory.sampled_peak;
   seen.used = is_only_sample ? stand_in.value_or(Bytes{})
                              : memory.used.value_or(stand_in.value_or(Bytes{}));
-  seen.peak = seen.used;
+  seen.peak = std::max(seen.used, memory.used_peak_least.value_or(Bytes{}));
   seen.cpu = sample.cpu.usage.value_or(Duration{});
   if (sample.cpu.pressure && sample.cpu.pressure->some) {
     seen.cpu_wait = sample.cpu.pressure->some->total;
@@ -42,6 +42,7 @@ void HostExecutor::AttemptRecord::on_sampled(const counters::Sample& sample) {
   policy::JobSample seen = job_sample(attempt, sample);
   seen.written = executor.written_by(*this, sample);
   written = std::max(written, seen.written);
+  executor.largest_job_ = std::max(executor.largest_job_, seen.peak);
   executor.scheduler_.on_job(key.job, seen);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <deque>
 #include <map>
@@ -104,7 +105,8 @@ class HostExecutor : public policy::Executor,
 
   // Attempts whose groups are not removed yet.
   [[nodiscard]] std::size_t attempts() const { return attempts_.size(); }
-  [[nodiscard]] Bytes used_peak() const { return pool_.peak(); }
+  // The most that all have used, as far as is known; a job may use it between two looks.
+  [[nodiscard]] Bytes used_peak() const { return std::max(pool_.peak(), largest_job_); }
   // As PoolSampler::pressure(), of the last look.
   [[nodiscard]] const std::optional<counters::Pressure>& pool_pressure() const {
     return pool_.pressure();
@@ -210,6 +212,7 @@ class HostExecutor : public policy::Executor,
   policy::RoomMark room_mark_;
   policy::MachineSample seen_;
   monitor::Watcher watcher_;
+  Bytes largest_job_{};
   std::unique_ptr<DiskWatch> disk_watch_;  // null: no disk is watched
   policy::DiskSample read_at_;             // the last look at which writers were read
   std::optional<procfs::ProcDir> proc_;    // where one is

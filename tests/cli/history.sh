@@ -107,6 +107,24 @@ case_history_tells_what_was_written() {
     '10 << 20 <= r["classes"][0]["written_bytes"]["p50"] < 14 << 20'
 }
 
+# Nobody may look at the moment in which a short job has it. What it has only read is no need of it,
+# and what it has written and removed counts once, while it is dirty.
+case_history_knows_what_short_jobs_had() {
+  state
+  head -c 60M /dev/zero >big
+  sync big
+  dd if=big iflag=nocache count=0 status=none
+  gives 0 "$plimsoll" batch -q --class had -- "$python" -c 'held = bytearray(60 << 20); del held' ::: 1 2 3
+  gives 0 "$plimsoll" run -q --class had -- "$python" -c 'held = bytearray(60 << 20); del held'
+  gives 0 "$plimsoll" batch -q --class read -- cat ::: big
+  gives 0 "$plimsoll" batch -q --class wrote -- 'head -c 60M /dev/zero >new; rm new; true {}' ::: 1
+  gives 0 "$plimsoll" history --json
+  told out '[c["count"] for c in r["classes"] if c["class"] == "had"] == [4]' \
+    'all(c["peak_bytes"]["p50"] >= 60 << 20 for c in r["classes"] if c["class"] == "had")' \
+    'all(c["peak_bytes"]["max"] < 30 << 20 for c in r["classes"] if c["class"] == "read")' \
+    'all(c["peak_bytes"]["max"] < 70 << 20 for c in r["classes"] if c["class"] == "wrote")'
+}
+
 case_history_forgets() {
   make_history
   gives 0 "$plimsoll" history forget 'cc *'

@@ -76,6 +76,8 @@ struct MemoryUsage {
   std::optional<Bytes> current{};  // everything charged, clean page cache too
   std::optional<Bytes> used{};     // what can't be dropped (the word of the glossary)
   std::optional<Bytes> peak{};
+  // At the end of a job that was over before it was looked at often: its highest `used`, at least.
+  std::optional<Bytes> used_peak_least{};
   // The highest `used` that a look has found, where no counter tells the peak: process mode.
   std::optional<Bytes> sampled_peak{};
   std::optional<Bytes> swap_current{};

@@ -137,6 +137,40 @@ std::string just_started(const Surroundings& around) {
                    : "the " + std::to_string(jobs) + " jobs just started" + where + " need";
 }
 
+// Why it waits for memory, and by which numbers.
+void explain_memory(const Surroundings& around, const Estimate& estimate, const Refused& refused,
+                    Holding& holding) {
+  if (around.taken > 0) {
+    holding.numbers.emplace_back("taken_by_others_bytes", around.taken);
+  }
+  if (is_empty(around) && around.taken > 0) {
+    holding.reason = "waits for other runs to tell what they need: they may be about to use " +
+                     words::bytes(around.taken) + " of " + words::bytes(around.line);
+    return;
+  }
+  if (is_empty(around) && around.left_by_others) {
+    holding.reason = "waits for memory: it needs " + words::bytes(estimate.peak.mean) +
+                     ", and other runs leave only " + words::bytes(*around.left_by_others);
+    holding.numbers.emplace_back("left_by_others_bytes", *around.left_by_others);
+    return;
+  }
+  holding.reason = "waits for memory: it needs " + words::bytes(estimate.peak.mean) +
+                   ", and the running jobs are expected to use " +
+                   words::bytes(around.demand_forecast.level(refused.horizon, around.z)) + " of " +
+                   words::bytes(around.line) + " " + words::ahead(kHorizons[refused.horizon]);
+  if (around.taken > 0) {
+    holding.reason += "; of that, other runs may be about to use " + words::bytes(around.taken);
+  }
+  if (around.told > 0) {
+    holding.reason += "; of that, runs of other users report " + words::bytes(around.told);
+    holding.numbers.emplace_back("told_by_others_bytes", around.told);
+  }
+  if (refused.for_spare) {
+    holding.reason +=
+        "; while all cores are busy, " + words::percent(1 - kSpareLine) + " is kept free";
+  }
+}
+
 }  // namespace
 
 std::optional<Refused> refuse(const Surroundings& around, const Ready& job,
@@ -210,27 +244,7 @@ Holding holding_of(const Surroundings& around, JobId job, const Estimate& estima
                   .reason = {},
                   .numbers = numbers_of(around, estimate, refused.horizon)};
   switch (refused.why) {
-    case HoldCause::memory:
-      if (is_empty(around) && around.left_by_others) {
-        holding.reason = "waits for memory: it needs " + words::bytes(estimate.peak.mean) +
-                         ", and other runs leave only " + words::bytes(*around.left_by_others);
-        holding.numbers.emplace_back("left_by_others_bytes", *around.left_by_others);
-        break;
-      }
-      holding.reason = "waits for memory: it needs " + words::bytes(estimate.peak.mean) +
-                       ", and the running jobs are expected to use " +
-                       words::bytes(around.demand_forecast.level(refused.horizon, around.z)) +
-                       " of " + words::bytes(around.line) + " " +
-                       words::ahead(kHorizons[refused.horizon]);
-      if (around.told > 0) {
-        holding.reason += "; of that, runs of other users report " + words::bytes(around.told);
-        holding.numbers.emplace_back("told_by_others_bytes", around.told);
-      }
-      if (refused.for_spare) {
-        holding.reason +=
-            "; while all cores are busy, " + words::percent(1 - kSpareLine) + " is kept free";
-      }
-      break;
+    case HoldCause::memory: explain_memory(around, estimate, refused, holding); break;
     case HoldCause::cores:
       holding.reason = "waits for cores: the running jobs want " +
                        words::decimal(around.cores_predicted) + ", and there are " +

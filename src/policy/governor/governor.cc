@@ -165,7 +165,9 @@ void Governor::admit(Instant now, unsigned starts_max, AdmissionContext& seen,
     holding_ =
         Holding{.job = waiting_.front().first,
                 .cause = HoldCause::calm,
-                .reason = "waits until memory use has settled after a shortage",
+                .reason = running_set_.is_giving_back(now)
+                              ? "waits until a killed job has given its memory back"
+                              : "waits until memory use has settled after a shortage",
                 .numbers = {{"used_bytes", running_set_.used()}, {"line_bytes", limits_.limit}}};
     return;
   }

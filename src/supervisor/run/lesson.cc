@@ -51,6 +51,7 @@ std::optional<policy::AttemptSummary> lesson_of(const policy::JobSpec& job,
   // The kernel's peak counts clean page cache too: it stands in where nobody had a look.
   const auto stand_in = totals.memory.peak ? totals.memory.peak : totals.memory.sampled_peak;
   if (peak == Bytes{}) peak = stand_in.value_or(Bytes{});
+  peak = std::max(peak, totals.memory.used_peak_least.value_or(Bytes{}));
   const auto seen = policy::succeeded(result.end) ? policy::Seen::whole : policy::Seen::at_least;
   // Without cgroups nobody may have seen it: then nothing is known but that it was short.
   const bool is_unseen = peak == Bytes{} && !stand_in;

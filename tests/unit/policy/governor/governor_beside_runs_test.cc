@@ -42,6 +42,9 @@ TEST(GovernorBesideRuns, NothingStartsWhereOtherRunsAreAboutToAllocate) {
   EXPECT_THAT(story.rules(0), IsEmpty());
   ASSERT_TRUE(story.governor.holding());
   EXPECT_EQ(story.governor.holding()->cause, HoldCause::memory);
+  EXPECT_EQ(story.governor.holding()->reason,
+            "waits for other runs to tell what they need: they may be about to use 800 MiB of "
+            "1000 MiB");
   story.governor.set_share({.line = mib(1000), .cores = 8});
   EXPECT_THAT(story.rules(1), ElementsAre("admit 1"));
 }
