@@ -266,7 +266,7 @@ Items step_items(const RunSummary& summary) {
   Items items = {std::to_string(summary.jobs)};
   if (command.small_steps > 0) {
     items.push_back(
-        fmt::format("of which {} small ones without a group of their own", command.small_steps));
+        fmt::format("of which {} small ones that were not measured", command.small_steps));
   }
   if (!command.why_watched.empty()) items.push_back("without those too short to be seen");
   return items;
@@ -378,7 +378,8 @@ std::string run_text(const RunSummary& summary, const TopJobs& top_jobs, const T
     }
   }
   add_others(cpu, summary);
-  add_of(memory, "used peak", summary.used_peak, summary.line);
+  // Of none there was a look, as they were so small or so short.
+  if (summary.used_peak > Bytes{}) add_of(memory, "used peak", summary.used_peak, summary.line);
   if (summary.oom_kills > 0u) memory.push_back(fmt::format("kernel kills {}", *summary.oom_kills));
   // Steps of builds that are well exit with other codes than 0.
   const bool tells_failed = !summary.command && top_jobs.succeeded() != top_jobs.jobs();

@@ -74,7 +74,7 @@ TEST(RecordedReport, PeopleAreToldTheSameOfACommandAndItsSteps) {
   EXPECT_EQ(
       told(summary),
       "plimsoll: the command exited with code 2 in 3.00 s\n"
-      "  steps        12, of which 3 small ones without a group of their own\n"
+      "  steps        12, of which 3 small ones that were not measured\n"
       "  governor     held 1 step, paused 2 times, killed 1 step for want of memory, run again "
       "1 time\n"
       "  jobserver    1 token of a killed client was replaced\n");
