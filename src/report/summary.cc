@@ -378,7 +378,6 @@ std::string run_text(const RunSummary& summary, const TopJobs& top_jobs, const T
     }
   }
   add_others(cpu, summary);
-  // Of none there was a look, as they were so small or so short.
   if (summary.used_peak > Bytes{}) add_of(memory, "used peak", summary.used_peak, summary.line);
   if (summary.oom_kills > 0u) memory.push_back(fmt::format("kernel kills {}", *summary.oom_kills));
   // Steps of builds that are well exit with other codes than 0.
