@@ -116,8 +116,9 @@ Result<int> GovernedRun::run() {
   display_->finish();
   print_end(*summary);
   if (const auto signal = supervisor_.asked_to_end()) return supervisor_.die_of(*signal);
-  if (const auto& halted = batch_->scheduler().halted()) return exit_status_of(*halted);
-  const int status = policy::batch_exit_status(top_jobs_.jobs() - top_jobs_.succeeded());
+  const auto& halted = batch_->scheduler().halted();
+  const int status = halted ? exit_status_of(*halted)
+                            : policy::batch_exit_status(top_jobs_.jobs() - top_jobs_.succeeded());
   return status == kSuccess && trouble ? kPlimsollFailed : status;
 }
 

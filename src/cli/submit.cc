@@ -169,6 +169,20 @@ Result<supervisor::OutputFiles> make_files(const SubmitOptions& options) {
   return files;
 }
 
+Result<std::optional<report::OutputFile>> open_report(const SubmitOptions& options) {
+  return open_report_file(options.report, report::Unfinished::remove, Durability::written);
+}
+
+// Hours later it would be too late to be told of a mistake. A pipe is opened when there is
+// something for its reader.
+Result<void> check_report(const SubmitOptions& options) {
+  std::error_code unknown;
+  if (!options.report || std::filesystem::is_fifo(*options.report, unknown)) return {};
+  auto file = open_report(options);
+  if (!file) return pass(std::move(file));
+  return {};
+}
+
 supervisor::SubmitJob submission(const SubmitOptions& options) {
   supervisor::SubmitJob asked{.job = options.job, .environment = supervisor::environment_with({})};
   asked.umask = ::umask(0);
@@ -203,8 +217,7 @@ int exit_status_of(const supervisor::JobEnded& ended) {
 // A submission while it goes on.
 class Follower {
  public:
-  Follower(DaemonLink& link, const SubmitOptions& options, std::optional<report::OutputFile> report)
-      : link_(link), options_(options), report_(std::move(report)) {}
+  Follower(DaemonLink& link, const SubmitOptions& options) : link_(link), options_(options) {}
 
   Result<int> follow() {
     while (true) {
@@ -283,18 +296,23 @@ class Follower {
       complain("submit: " + report::printable(told(ended)));
     }
     status_ = exit_status_of(ended);
-    if (!report_) return {};
-    auto wrote = report_->append(ended.report + "\n");
-    if (wrote) wrote = report_->finish();
+    const auto wrote = write_report(ended.report + "\n");
     if (wrote) return {};
-    complain("submit: --report: " + wrote.error().message());
+    complain("submit: " + wrote.error().message());
     if (status_ == kSuccess) status_ = kPlimsollFailed;
     return {};
   }
 
+  [[nodiscard]] Result<void> write_report(const std::string& text) const {
+    auto file = open_report(options_);
+    if (!file) return pass(std::move(file));
+    if (!*file) return {};
+    if (auto wrote = (*file)->append(text); !wrote) return wrote;
+    return (*file)->finish();
+  }
+
   DaemonLink& link_;
   const SubmitOptions& options_;
-  std::optional<report::OutputFile> report_;
   std::optional<JobId> job_;
   std::string stood_;  // as told last; empty: never
   bool is_killing_ = false;
@@ -315,9 +333,7 @@ Result<int> detach(DaemonLink& link) {
 }
 
 Result<int> submit(const SubmitOptions& options) {
-  // Hours later it would be too late to be told of a mistake.
-  auto report = open_report_file(options.report, report::Unfinished::remove, Durability::written);
-  if (!report) return pass(std::move(report));
+  if (auto possible = check_report(options); !possible) return pass(std::move(possible));
   auto link = DaemonLink::connect();
   if (!link) return pass(std::move(link));
   supervisor::SubmitJob asked = submission(options);
@@ -334,7 +350,7 @@ Result<int> submit(const SubmitOptions& options) {
                 " bytes, expected at most " + std::to_string(supervisor::kSubmitBytesMax));
   }
   if (auto said = link->say(message); !said) return pass(std::move(said));
-  return options.detach ? detach(*link) : Follower(*link, options, std::move(*report)).follow();
+  return options.detach ? detach(*link) : Follower(*link, options).follow();
 }
 
 }  // namespace

@@ -165,7 +165,7 @@ class Guardian : private BirthObserver {
   // Births that are slow, on a file system that is, leave time for all else.
   void take_messages() {
     const Instant begun = clock_now();
-    while (clock_now() - begun < kMessagesMax) {
+    while (supervisor_status_ || clock_now() - begun < kMessagesMax) {
       auto packet = channel_.receive();
       if (!packet) {
         if (packet.error().code != std::errc::resource_unavailable_try_again) channel_open_ = false;

@@ -24,10 +24,13 @@ Duration duration_of(const timeval& time) {
 constexpr Duration kLookedAtOften = std::chrono::seconds(2);
 
 // The kernel's peak has page cache in it: no more than what of it is there at the end, and what was
-// written and may be gone again.
-std::optional<Bytes> used_peak_least(const counters::MemoryUsage& end, Bytes written) {
-  if (!end.peak || !end.current) return std::nullopt;
-  return end.used.value_or(Bytes{}) + (*end.peak - *end.current - written);
+// read and written and may be gone again. Where memory was taken back, nobody knows.
+std::optional<Bytes> used_peak_least(const counters::MemoryUsage& end, const rusage& usage) {
+  constexpr std::uint64_t kBlock = 512;  // of ru_inblock and ru_oublock
+  if (!end.peak || !end.current || end.stat.pgsteal.value_or(0) > 0) return std::nullopt;
+  const auto blocks = static_cast<std::uint64_t>(std::max(usage.ru_inblock, 0L)) +
+                      static_cast<std::uint64_t>(std::max(usage.ru_oublock, 0L));
+  return end.used.value_or(Bytes{}) + (*end.peak - *end.current - Bytes{blocks * kBlock});
 }
 
 }  // namespace
@@ -56,9 +59,9 @@ void Attempt::on_empty() {
     result_.end.wall = emptied_at_ - spawned_;
     result_.ended = wall_now();
   }
-  if (status_ && result_.end.written && ran() < kLookedAtOften) {
+  if (status_ && result_.kernel_usage && result_.paused == Duration{} && ran() < kLookedAtOften) {
     counters::MemoryUsage& memory = result_.usage.totals.memory;
-    memory.used_peak_least = used_peak_least(memory, *result_.end.written);
+    memory.used_peak_least = used_peak_least(memory, *result_.kernel_usage);
   }
   if (request_.sampled_for == SampledFor::decisions && (status_ || is_adopted_)) {
     observer_.on_sampled(result_.usage.totals);

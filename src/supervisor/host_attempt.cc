@@ -42,7 +42,9 @@ void HostExecutor::AttemptRecord::on_sampled(const counters::Sample& sample) {
   policy::JobSample seen = job_sample(attempt, sample);
   seen.written = executor.written_by(*this, sample);
   written = std::max(written, seen.written);
-  executor.largest_job_ = std::max(executor.largest_job_, seen.peak);
+  if (attempt.was_sampled()) executor.largest_job_ = std::max(executor.largest_job_, seen.used);
+  executor.largest_job_ =
+      std::max(executor.largest_job_, sample.memory.used_peak_least.value_or(Bytes{}));
   executor.scheduler_.on_job(key.job, seen);
 }
 

@@ -178,6 +178,7 @@ case_report() {
   same 201 "$(wc -l <out)"
   batch 125 --progress none --report /dev/full -- true ::: 1
   has err 'the report has no summary, and 1 job is missing from the report'
+  batch 125 -q --halt now,success=1 --report /dev/full -- true ::: 1
   batch 1 -q --report /dev/full -- false ::: 1
 }
 

@@ -198,7 +198,7 @@ case_a_full_disk_ends_no_command() {
 mount -t tmpfs -o size=16k none disk || exit
 seq 16 | "$plimsoll" govern --report disk/steps.jsonl -- xargs -P 8 -n 1 sh -c 'sleep 0.3; echo done' >out 2>err
 echo $? >status
-cp disk/steps.jsonl kept
+cp disk/steps.jsonl* kept
 END
   plimsoll=$plimsoll timeout "$patience" unshare -m sh full
   same 0 "$(<status)" status

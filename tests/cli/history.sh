@@ -116,7 +116,7 @@ case_history_knows_what_short_jobs_had() {
   dd if=big iflag=nocache count=0 status=none
   gives 0 "$plimsoll" batch -q --class had -- "$python" -c 'held = bytearray(60 << 20); del held' ::: 1 2 3
   gives 0 "$plimsoll" run -q --class had -- "$python" -c 'held = bytearray(60 << 20); del held'
-  gives 0 "$plimsoll" batch -q --class read -- cat ::: big
+  gives 0 "$plimsoll" batch -q --class read -- 'cat {} >/dev/null; rm {}' ::: big
   gives 0 "$plimsoll" batch -q --class wrote -- 'head -c 60M /dev/zero >new; rm new; true {}' ::: 1
   gives 0 "$plimsoll" history --json
   told out '[c["count"] for c in r["classes"] if c["class"] == "had"] == [4]' \

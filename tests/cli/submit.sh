@@ -91,6 +91,11 @@ case_report() {
   same said "$(cat err)"
   cp out report
   told report 'r["outcome"] == "exited"'
+  "$plimsoll" submit -q --report killed -- sleep 1000 &
+  becomes_true listed 1
+  kill -KILL $!
+  becomes_true listed 0
+  [[ -z $(compgen -G 'killed*') ]] || wrong "left: $(compgen -G 'killed*')"
   submit 125 --report /dev/full -- true
   submit 3 --report /dev/full -- sh -c 'exit 3'
 }

@@ -1,5 +1,6 @@
 #include "cli/command/options.h"
 
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -7,6 +8,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "cli/command/collecting.h"
 
@@ -29,25 +31,37 @@ Result<std::int64_t> parse_nice(std::string_view text) {
   return *number;
 }
 
-// Whether all of "0-3,7" are numbers of CPUs that this machine has.
-bool are_cpus(std::string_view list) {
-  const auto most = static_cast<std::uint64_t>(std::max(::sysconf(_SC_NPROCESSORS_CONF), 1L));
+// The highest number of a CPU that this machine may have.
+std::uint64_t last_cpu() {
+  const auto possible = read_text_at(AT_FDCWD, "/sys/devices/system/cpu/possible");
+  const std::string text = possible ? *possible : std::string();
+  const std::size_t end = text.find_last_of("0123456789");
+  if (end == std::string::npos) return static_cast<std::uint64_t>(::sysconf(_SC_NPROCESSORS_CONF));
+  const std::size_t before = text.find_last_not_of("0123456789", end);
+  const std::size_t begin = before == std::string::npos ? 0 : before + 1;
+  return to_u64(std::string_view(text).substr(begin, end + 1 - begin)).value_or(0);
+}
+
+// Whether all of "0-3,7" are numbers of CPUs up to `last`. What the kernel takes after a colon, it
+// judges itself.
+bool are_cpus(std::string_view list, std::uint64_t last) {
   while (true) {
     const std::string_view part = list.substr(0, list.find(','));
-    const std::size_t dash = part.find('-');
-    const auto first = to_u64(part.substr(0, dash));
-    const auto last = dash == std::string_view::npos ? first : to_u64(part.substr(dash + 1));
-    if (!first || !last || *first > *last || *last >= most) return false;
+    const std::string_view range = part.substr(0, part.find(':'));
+    const std::size_t dash = range.find('-');
+    const auto from = to_u64(range.substr(0, dash));
+    const auto to = dash == std::string_view::npos ? from : to_u64(range.substr(dash + 1));
+    if (!from || !to || *from > *to || *to > last) return false;
     if (part.size() == list.size()) return true;
     list.remove_prefix(part.size() + 1);
   }
 }
 
 Result<std::string> parse_cpuset(std::string_view text) {
-  if (are_cpus(text)) return std::string(text);
-  const long most = std::max(::sysconf(_SC_NPROCESSORS_CONF), 1L);
+  const std::uint64_t last = last_cpu();
+  if (are_cpus(text, last)) return std::string(text);
   return expected(text, "a list of CPUs such as 0-3,7; this machine has " +
-                            (most == 1 ? "only 0" : "0-" + std::to_string(most - 1)));
+                            (last == 0 ? "only 0" : "0-" + std::to_string(last)));
 }
 
 }  // namespace

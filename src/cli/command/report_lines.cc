@@ -15,8 +15,9 @@ Result<std::optional<report::OutputFile>> open_report_file(const std::optional<s
   using Report = std::optional<report::OutputFile>;
   if (!path) return Report();
   if (*path == "-") {
-    return Report(report::OutputFile::onto(UniqueFd(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)),
-                                           "standard output"));
+    UniqueFd out(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
+    if (!out) return fail_errno("--report: use standard output");
+    return Report(report::OutputFile::onto(std::move(out), "standard output"));
   }
   auto file = report::OutputFile::create(*path, unfinished, durability, disk);
   if (!file) return pass(std::move(file), "--report");
@@ -41,6 +42,7 @@ std::optional<std::string> ReportLines::add(const report::JobReport& job) {
     const std::lock_guard held(written_->lock);
     written_->waiting -= line.size();
     written_->results.push_back(std::move(wrote));
+    written_->changed.notify_all();
   };
   worker_->submit(write, [] {});
   return take_written();
@@ -48,13 +50,11 @@ std::optional<std::string> ReportLines::add(const report::JobReport& job) {
 
 std::optional<std::string> ReportLines::take_written() {
   std::vector<Result<void>> results;
-  bool is_full = false;
   {
-    const std::lock_guard held(written_->lock);
+    std::unique_lock held(written_->lock);
+    written_->changed.wait(held, [this] { return written_->waiting <= kReportWaitsMax; });
     results.swap(written_->results);
-    is_full = written_->waiting > kReportWaitsMax;
   }
-  if (is_full) worker_->drain();
   std::optional<std::string> told;
   for (const Result<void>& wrote : results) {
     if (auto text = take(wrote)) told = std::move(text);

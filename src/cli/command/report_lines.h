@@ -1,5 +1,6 @@
 #pragma once
 
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -46,6 +47,7 @@ class ReportLines {
   // Between the two threads.
   struct Written {
     std::mutex lock;
+    std::condition_variable changed;
     std::size_t waiting = 0;  // bytes
     std::vector<Result<void>> results;
   };
