@@ -172,8 +172,10 @@ case_reap_removes_the_path_that_a_dead_run_had_made() {
   pid=$!
   becomes_true test -e ready
   supervisor=$(supervisor_of $pid)
-  kill -STOP "$supervisor" # or it would clean up before it is killed
-  kill -KILL $pid "$supervisor"
+  # Or one would clean up before it is killed: also a supervisor that is stopped, as the kernel
+  # continues it when the guardian is gone.
+  kill -STOP "$supervisor" "$pid"
+  kill -KILL "$supervisor" "$pid"
   wait $pid 2>/dev/null
   becomes_true gone "$supervisor"
   [[ $(groups_left) == */made/deeper/plimsoll-* ]] || wrong "expected the dead run's groups: $(groups_left)"
