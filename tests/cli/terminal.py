@@ -68,6 +68,16 @@ class Terminal:
         self.send(line + "\n")
         self.expect(re.escape(line) + "\r\n")
 
+    def wait_for_foreground(self):
+        """Until keys are signals to the command: until then they are to the shell, which ignores
+        Ctrl-Z, and sees to Ctrl-C when the command has ended."""
+        wait_for(lambda: os.tcgetpgrp(self.fd) != self.pid, "the shell to give the terminal away")
+
+    def foreground(self):
+        """Types fg."""
+        self.type_line("fg")
+        self.wait_for_foreground()
+
     def command(self, line):
         """Types a line; returns what was printed until the next prompt."""
         self.type_line(line)
@@ -188,7 +198,7 @@ def ctrl_z_then_fg(t):
     assert t.status() in (128 + signal.SIGTSTP, 128 + signal.SIGSTOP)
     wait_for(lambda: state(pid) == "T", "the command to stop")
     assert "Stopped" in t.command("jobs")
-    t.type_line("fg")
+    t.foreground()
     t.write("go", "go\n")
     t.expect(PROMPT)
     same(5, t.status())
@@ -218,7 +228,7 @@ def ctrl_z_many_times(t):
         t.expect("Stopped")
         t.expect(PROMPT)
         wait_for(lambda: state(pid) == "T", "the command to stop")  # perhaps the last to
-        t.type_line("fg")
+        t.foreground()
         wait_for(lambda: state(pid) in "SR", "the command to go on")
     t.write("go", "go\n")
     t.expect(PROMPT)
@@ -269,7 +279,7 @@ termios.tcsetattr(0, termios.TCSADRAIN, before)
     t.expect(PROMPT)
     same(before, t.modes(), "modes while stopped")
     t.resize(30, 100)
-    t.type_line("fg")
+    t.foreground()
     t.expect("SCREEN ")
     t.send("w")
     t.expect("SIZE 100x30 ")
@@ -298,7 +308,7 @@ def an_editor(t):
     t.send("ihello\x1b\x1a")
     t.expect("Stopped")
     t.expect(PROMPT)
-    t.type_line("fg")
+    t.foreground()
     t.expect(r"\x1b\[")
     t.send(":wq\r")
     t.expect(PROMPT)
@@ -333,7 +343,7 @@ def reading_in_the_background_stops_it(t):
     wait_for(lambda: state(pid) == "T", "SIGTTIN")
     # The shell has to know of it: what it takes to be running it does not continue.
     wait_for(lambda: "Stopped" in t.command("jobs"), "the shell to see it stopped")
-    t.type_line("fg")
+    t.foreground()
     t.send("typed\n")
     same("read typed", t.wait_for_file("read"))
     t.expect(PROMPT)

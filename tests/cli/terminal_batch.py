@@ -51,13 +51,13 @@ def batch_draws_without_colours_if_they_are_not_wanted(t):
 def small_jobs_are_stopped_again_and_again(t):
     t.write("numbers", "".join(f"{number}\n" for number in range(20000)))
     t.type_line('"$PLIMSOLL" batch -q -j2 --progress none -a numbers -- true')
+    t.wait_for_foreground()
     for _ in range(12):
         time.sleep(0.1)
         t.send("\x1a")
         t.expect("Stopped")
         t.expect(PROMPT)
-        t.type_line("fg")
-        t.expect("-- true\r\n")
+        t.foreground()
     t.send("\x03")
     t.expect(PROMPT)
     assert t.status() == 130

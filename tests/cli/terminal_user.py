@@ -95,7 +95,7 @@ while True:
             time.sleep(0.2)
             return before == open(os.path.join(t.directory, "now")).read()
         wait_for(stands, "the command to stand")
-        t.type_line("fg")
+        t.foreground()
         wait_for(lambda: not stands(), "the command to go on")
     t.send("\x03")
     t.expect(PROMPT)
