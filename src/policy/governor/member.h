@@ -84,6 +84,7 @@ struct Member {
   unsigned freezes = 0;              // by the governor, one soon after the other
   Instant calm_from{};               // thawed by right of way: not frozen again before
   std::optional<Instant> let_end{};  // past the line it was thawed to come to its end, last
+  double let_end_with = 0;           // bytes that it was then believed to reach
   Bytes reclaimed{};                 // asked to be pushed out since it was frozen
 
   Estimate estimate{};  // of what is to come, as of estimated_at

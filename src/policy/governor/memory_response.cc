@@ -137,8 +137,18 @@ void MemoryResponse::freeze(Turn& turn, Member& member, const char* why) {
   last_trouble_ = turn.now;
 }
 
+// Who was let go as it needed no more, and takes more all the same, was not about to end.
+void MemoryResponse::end_right_of_way(const Turn& turn) {
+  for (Member* member : turn.running_set.members()) {
+    const bool is_let = member->let_end && turn.now < *member->let_end + kLetEnd;
+    const double most = member->let_end_with + turn.limits.line * kTolerance;
+    if (is_let && member->used() > most) member->calm_from = turn.now;
+  }
+}
+
 void MemoryResponse::freeze_growers(Turn& turn) {
   if (turn.expected() <= turn.soft()) return;
+  end_right_of_way(turn);
   for (Member* member : turn.growers()) {
     freeze(turn, *member, "the line is near");
     if (turn.expected() <= turn.soft()) return;
@@ -307,6 +317,7 @@ bool MemoryResponse::let_one_end(Turn& turn, double shortage) {
   numbers.emplace_back("job_used_bytes", chosen->used());
   numbers.emplace_back("estimate_bytes", chosen->estimate.peak.mean);
   chosen->let_end = turn.now;
+  chosen->let_end_with = std::max(chosen->used(), chosen->estimate.peak.mean);
   chosen->calm_from = turn.now + kLetEnd;
   next_sample_ = chosen->calm_from;
   static_cast<void>(turn.running_set.release(*chosen, turn.now));

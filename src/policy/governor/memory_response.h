@@ -89,6 +89,7 @@ class MemoryResponse {
 
  private:
   struct Turn;
+  static void end_right_of_way(const Turn& turn);
   void freeze_growers(Turn& turn);
   void keep_safe_state(Turn& turn);
   void freeze(Turn& turn, Member& member, const char* why);

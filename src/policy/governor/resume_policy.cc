@@ -1,6 +1,7 @@
 #include "policy/governor/resume_policy.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "policy/governor/crowding.h"
 #include "policy/governor/victims.h"
@@ -151,19 +152,22 @@ void ResumePolicy::thaw_overdue(Turn& turn) {
   }
 }
 
-// Who has been paused for as long as what the keel did before says nothing: first of all one that
-// can be run again, or that needs no more than is free, then who needs least beyond that. Jobs of
-// several tenants wait for each other's memory alone (give_back()).
+// First of all one that can be run again, or that needs no more than is free, then who needs least
+// beyond that: even if the keel waits for another, this one may end, and give its memory to that
+// one. Among equals who was paused first: who was paused after the keel had stopped is not what
+// stopped it. Jobs of several tenants wait for each other's memory alone (give_back()).
 Member* ResumePolicy::holder_of_lock(const Turn& turn, Tenant tenant) {
   const double free = turn.limits.limit - turn.running_set.used();
   const auto excess = [free](const Member& member) {
     return member.ready.restartable ? 0 : std::max(0.0, member.need() - std::max(0.0, free));
   };
+  const auto rank = [&](const Member& member) { return std::pair(excess(member), member.since); };
   Member* chosen = nullptr;
   for (Member* held : turn.held) {
     if (!held->held || held->ready.tenant != tenant) continue;
-    if (turn.now - held->since < kStandStill) continue;
-    if (chosen == nullptr || excess(*held) < excess(*chosen)) chosen = held;
+    const bool may_end_soon = held->held_for == Shortage::memory;
+    if (turn.now - held->since < (may_end_soon ? dwell_of(*held) : kStandStill)) continue;
+    if (chosen == nullptr || rank(*held) < rank(*chosen)) chosen = held;
   }
   return chosen;
 }

@@ -72,6 +72,23 @@ TEST(GovernorNearEnd, APausedOneNearItsEndGoesOnBeforeOneIsEndedForGood) {
   EXPECT_THAT(story.rules(t + 0.1), Not(Contains(HasSubstr("fail"))));
 }
 
+TEST(GovernorNearEnd, OneThatGrowsOnAllTheSameIsPausedAgain) {
+  Story story = three_near_their_end(1);
+  std::vector<std::string> words;
+  for (double t = 11, let_go = 0; t < 14; t += 0.05) {
+    story.uses(1, t, std::min(325.0, 300 + (t - 11) * 40), 1);
+    if (let_go > 0) story.uses(2, t, 230 + (t - let_go) * 200, 1);
+    story.samples(t);
+    for (const std::string& word : story.rules(t)) {
+      words.push_back(word);
+      if (word == "thaw 2") let_go = t;
+    }
+    if (let_go > 0 && t > let_go + 0.2) break;
+  }
+  EXPECT_THAT(words, ::testing::IsSupersetOf({"thaw 2", "freeze 2"}));
+  EXPECT_EQ(words.back(), "freeze 2") << "it did not need half a second to be found out";
+}
+
 TEST(GovernorNearEnd, WhereNoneComesToItsEndOneIsEndedAllTheSame) {
   Story story = three_near_their_end(1);
   const auto words = rulings_until_one_is_ended(story, 325);

@@ -98,6 +98,38 @@ TEST(GovernorDescent, OfThoseThatCannotBeRunAgainTheOneWhoseNeedFitsUnlocksTheKe
   EXPECT_THAT(first_to_unlock(200, 38), HasSubstr("thaw 3: the oldest job makes no progress"));
 }
 
+// Job 2 has been paused for as long as the keel has stood still, 3 only since; neither can be run
+// again.
+TEST(GovernorDescent, WhoNeedsLeastUnlocksTheKeelEvenIfItWasPausedLater) {
+  Story story(small());
+  for (unsigned id = 1; id <= 8; ++id) {
+    const bool restartable = id != 2 && id != 3;
+    story.waits(id, {.mib = 100, .seconds = 1000, .cores = 0.1}, 0, 0, 0, restartable);
+    static_cast<void>(story.rules(id));
+  }
+  for (double t = 8.25; t <= 10; t += 0.25) {
+    for (unsigned id = 1; id <= 8; ++id) story.uses(id, t, 110, id);
+  }
+  std::vector<std::string> words;
+  const auto grows_at_once = [&](unsigned id, double t, double to, double then) {
+    story.uses(id, t, 110, id);
+    story.uses(id, t + 0.2, to, id);
+    story.samples(t + 0.2);
+    for (const std::string& word : story.rules(t + 0.2)) words.push_back(word);
+    story.governor.expect(story.job(id), flat({.mib = then, .seconds = 1000, .cores = 0.1}),
+                          at(t + 0.2));
+  };
+  grows_at_once(2, 10.3, 180, 380);
+  grows_at_once(3, 11.3, 130, 240);
+  EXPECT_THAT(words, ElementsAre("freeze 2", "freeze 3"));
+  words.clear();
+  for (double t = 12; t < 30 && words.empty(); t += 0.5) {
+    keel_stands_still(story, t);
+    words = story.rules(t);
+  }
+  EXPECT_THAT(words, ElementsAre("thaw 3"));
+}
+
 // It sleeps for seven seconds at a time, as it has before anybody was frozen.
 TEST(GovernorDescent, AKeelThatSleepsNowAndThenWaitsForNobody) {
   Story story = crowd(small(), 8);
