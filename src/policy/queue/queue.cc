@@ -140,7 +140,7 @@ void Queue::count_ended(const AttemptEnd& attempt) {
 }
 
 void Queue::interrupt() {
-  constexpr const char* kReason = "interrupted by the user";
+  constexpr const char* kReason = "the run was interrupted";
   if (std::exchange(is_interrupted_, true)) {
     stop_ = Stop{.urgency = Urgency::now, .reason = kReason};
   } else if (!stop_) {

@@ -107,7 +107,7 @@ TEST(JobJson, HasAllThatIsKnown) {
 TEST(JobJson, AbsentStaysAbsent) {
   EXPECT_EQ(parsed(bare_report()), json::parse(R"({
     "schema": "plimsoll.job/1", "id": "7", "shell": "make all", "outcome": "skipped",
-    "reason": "not started: interrupted by the user", "attempts": [],
+    "reason": "not started: the run was interrupted", "attempts": [],
     "times": {"queued_unix_ns": 1700000000000000000}})"));
 }
 

@@ -82,7 +82,7 @@ inline JobReport bare_report() {
   report.id = "7";
   report.command = std::string("make all");
   report.outcome = policy::Outcome::skipped;
-  report.reason = "not started: interrupted by the user";
+  report.reason = "not started: the run was interrupted";
   report.times.queued = wall_at(1'700'000'000s);
   return report;
 }

@@ -58,7 +58,7 @@ TEST(JobSummary, TellsWhatIsKnown) {
 
 TEST(JobSummary, LeavesOutWhatIsNot) {
   EXPECT_EQ(job_summary(bare_report(), {}),
-            "plimsoll: was skipped: not started: interrupted by the user\n");
+            "plimsoll: was skipped: not started: the run was interrupted\n");
 }
 
 TEST(JobSummary, SaysOnceHowTheJobEnded) {

@@ -65,9 +65,9 @@ TEST(EndLine, TellsHowItEnded) {
 TEST(EndLine, SaysWhyAJobWasSkipped) {
   report::JobReport report;
   report.outcome = policy::Outcome::skipped;
-  report.reason = "not started: interrupted by the user";
+  report.reason = "not started: the run was interrupted";
   EXPECT_EQ(end_line(job(7, "7"), report, {.ended = 1, .jobs = 2}, kUncut),
-            "[1/2] job 7 was skipped: make all: not started: interrupted by the user");
+            "[1/2] job 7 was skipped: make all: not started: the run was interrupted");
 }
 
 TEST(EndLine, CutsCommandsOnlyForATerminal) {

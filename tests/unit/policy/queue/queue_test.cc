@@ -300,8 +300,8 @@ TEST(QueueHalt, AWaitForARetryIsGivenUp) {
   EXPECT_TRUE(story.ends(1s, 1, kFailed));
   story.queue.interrupt();
   EXPECT_THAT(story.at(1s), ElementsAre(give_up(1), skip(2)));
-  EXPECT_THAT(story.reasons, ElementsAre("not tried again: interrupted by the user",
-                                         "not started: interrupted by the user"));
+  EXPECT_THAT(story.reasons, ElementsAre("not tried again: the run was interrupted",
+                                         "not started: the run was interrupted"));
   EXPECT_EQ(story.queue.unfinished(), 0u);
 }
 

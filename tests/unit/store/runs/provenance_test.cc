@@ -49,7 +49,7 @@ constexpr const char* kStatement = R"({
         {"id": "step1",
          "op": {"Op": {"exec": {"meta": {"args": ["/bin/sh", "-c", "make all"]}}}},
          "plimsoll": {"id": "7", "outcome": "skipped",
-                      "reason": "not started: interrupted by the user", "attempts": 0}}]}}},
+                      "reason": "not started: the run was interrupted", "attempts": 0}}]}}},
     "runDetails": {
       "builder": {"id": "urn:plimsoll"},
       "metadata": {"invocationId": "20240102-030405-ab",
