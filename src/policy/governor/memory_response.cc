@@ -317,7 +317,8 @@ bool MemoryResponse::let_one_end(Turn& turn, double shortage) {
   numbers.emplace_back("job_used_bytes", chosen->used());
   numbers.emplace_back("estimate_bytes", chosen->estimate.peak.mean);
   chosen->let_end = turn.now;
-  chosen->let_end_with = std::max(chosen->used(), chosen->estimate.peak.mean);
+  chosen->let_end_with =
+      std::max(chosen->used(), chosen->estimate.peak.mean) + to_double(chosen->reclaimed);
   chosen->calm_from = turn.now + kLetEnd;
   next_sample_ = chosen->calm_from;
   static_cast<void>(turn.running_set.release(*chosen, turn.now));

@@ -1,6 +1,7 @@
 #include "policy/governor/resume_policy.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "policy/governor/crowding.h"
@@ -152,24 +153,30 @@ void ResumePolicy::thaw_overdue(Turn& turn) {
   }
 }
 
-// First of all one that can be run again, or that needs no more than is free, then who needs least
-// beyond that: even if the keel waits for another, this one may end, and give its memory to that
-// one. Among equals who was paused first: who was paused after the keel had stopped is not what
-// stopped it. Jobs of several tenants wait for each other's memory alone (give_back()).
+// Nobody, unless one has been paused for as long as what the keel did before says nothing. Who was
+// let go for this already comes last. Else first of all one that can be run again, or that needs no
+// more than is free, then who needs least beyond that, even if it was paused since: it may end, and
+// give its memory to the one that the keel waits for. Jobs of several tenants wait for each other's
+// memory alone (give_back()).
 Member* ResumePolicy::holder_of_lock(const Turn& turn, Tenant tenant) {
   const double free = turn.limits.limit - turn.running_set.used();
   const auto excess = [free](const Member& member) {
     return member.ready.restartable ? 0 : std::max(0.0, member.need() - std::max(0.0, free));
   };
-  const auto rank = [&](const Member& member) { return std::pair(excess(member), member.since); };
+  const auto rank = [&](const Member& member) {
+    return std::tuple(member.calm_from, excess(member), member.since);
+  };
   Member* chosen = nullptr;
+  bool may_hold_lock = false;
   for (Member* held : turn.held) {
-    if (!held->held || held->ready.tenant != tenant) continue;
-    const bool may_end_soon = held->held_for == Shortage::memory;
-    if (turn.now - held->since < (may_end_soon ? dwell_of(*held) : kStandStill)) continue;
+    if (!held->held || held->paused || held->ready.tenant != tenant) continue;
+    const Duration frozen = turn.now - held->since;
+    may_hold_lock = may_hold_lock || frozen >= kStandStill;
+    const bool gives_memory = held->held_for == Shortage::memory;
+    if (frozen < (gives_memory ? dwell_of(*held) : kStandStill)) continue;
     if (chosen == nullptr || rank(*held) < rank(*chosen)) chosen = held;
   }
-  return chosen;
+  return may_hold_lock ? chosen : nullptr;
 }
 
 void ResumePolicy::unlock_keel(Turn& turn) {

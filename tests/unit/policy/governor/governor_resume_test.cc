@@ -98,36 +98,54 @@ TEST(GovernorDescent, OfThoseThatCannotBeRunAgainTheOneWhoseNeedFitsUnlocksTheKe
   EXPECT_THAT(first_to_unlock(200, 38), HasSubstr("thaw 3: the oldest job makes no progress"));
 }
 
-// Job 2 has been paused for as long as the keel has stood still, 3 only since; neither can be run
-// again.
+// Eight jobs of 110 MiB each below a line of 1,000, of which 2 and 3 can't be run again. The keel
+// does nothing from second 10 on.
+struct StandStill {
+  StandStill() {
+    for (unsigned id = 1; id <= 8; ++id) {
+      const bool restartable = id != 2 && id != 3;
+      story.waits(id, {.mib = 100, .seconds = 1000, .cores = 0.1}, 0, 0, 0, restartable);
+      static_cast<void>(story.rules(id));
+    }
+    for (double t = 8.25; t <= 10; t += 0.25) {
+      for (unsigned id = 1; id <= 8; ++id) story.uses(id, t, 110, id);
+    }
+  }
+
+  // To `to` MiB until second t; it is expected to reach `then`.
+  std::vector<std::string> grows_at_once(unsigned id, double t, double to, double then) {
+    story.uses(id, t - 0.2, 110, id);
+    story.uses(id, t, to, id);
+    story.samples(t);
+    auto words = story.rules(t);
+    story.governor.expect(story.job(id), flat({.mib = then, .seconds = 1000, .cores = 0.1}), at(t));
+    return words;
+  }
+
+  std::vector<std::string> goes_on(double from, double to) {
+    std::vector<std::string> words;
+    for (double t = from; t < to && words.empty(); t += 0.5) {
+      keel_stands_still(story, t);
+      words = story.rules(t);
+    }
+    return words;
+  }
+
+  Story story{small()};
+};
+
 TEST(GovernorDescent, WhoNeedsLeastUnlocksTheKeelEvenIfItWasPausedLater) {
-  Story story(small());
-  for (unsigned id = 1; id <= 8; ++id) {
-    const bool restartable = id != 2 && id != 3;
-    story.waits(id, {.mib = 100, .seconds = 1000, .cores = 0.1}, 0, 0, 0, restartable);
-    static_cast<void>(story.rules(id));
-  }
-  for (double t = 8.25; t <= 10; t += 0.25) {
-    for (unsigned id = 1; id <= 8; ++id) story.uses(id, t, 110, id);
-  }
-  std::vector<std::string> words;
-  const auto grows_at_once = [&](unsigned id, double t, double to, double then) {
-    story.uses(id, t, 110, id);
-    story.uses(id, t + 0.2, to, id);
-    story.samples(t + 0.2);
-    for (const std::string& word : story.rules(t + 0.2)) words.push_back(word);
-    story.governor.expect(story.job(id), flat({.mib = then, .seconds = 1000, .cores = 0.1}),
-                          at(t + 0.2));
-  };
-  grows_at_once(2, 10.3, 180, 380);
-  grows_at_once(3, 11.3, 130, 240);
-  EXPECT_THAT(words, ElementsAre("freeze 2", "freeze 3"));
-  words.clear();
-  for (double t = 12; t < 30 && words.empty(); t += 0.5) {
-    keel_stands_still(story, t);
-    words = story.rules(t);
-  }
-  EXPECT_THAT(words, ElementsAre("thaw 3"));
+  StandStill run;
+  EXPECT_THAT(run.grows_at_once(2, 10.5, 180, 380), ElementsAre("freeze 2"));
+  EXPECT_THAT(run.grows_at_once(3, 11.5, 130, 240), ElementsAre("freeze 3"));
+  EXPECT_THAT(run.goes_on(12, 30), ElementsAre("thaw 3"));
+}
+
+TEST(GovernorDescent, AKeelThatStoodStillBeforeAnybodyWasPausedDoesNotWaitForHim) {
+  StandStill run;
+  EXPECT_THAT(run.grows_at_once(2, 14.5, 180, 380), ElementsAre("freeze 2"));
+  EXPECT_THAT(run.goes_on(15, 19.5), IsEmpty());
+  EXPECT_THAT(run.goes_on(19.5, 21), ElementsAre("thaw 2"));
 }
 
 // It sleeps for seven seconds at a time, as it has before anybody was frozen.
