@@ -206,7 +206,7 @@ case_an_interrupt_leaves_one_line_and_a_hint() {
     becomes_true test -e started
     kill -INT "$pid"
     wait "$pid"
-    same 1 "$(lines_with 'not started: interrupted')" "$(<err)"
+    same 1 "$(lines_with 'not started: the run was interrupted')" "$(<err)"
     has err 'jobs are left: '
     has err --resume
     has err 'skipped 1'
