@@ -155,10 +155,10 @@ void ResumePolicy::thaw_overdue(Turn& turn) {
 
 // Which paused job goes on where the keel stands still; null if none. What was paused a moment ago
 // is not what the keel has waited for all the while, so one must have been paused for kStandStill.
-// Then all compete, least first: who was let go for this already comes last; who can be run again,
-// or needs no more than is free, goes before who needs more beyond that. Even if the keel waits for
-// another, one that needs little may end, and give its memory to that one. Jobs of several tenants
-// wait for each other's memory alone (give_back()).
+// Then all compete, least first: who was let go without room already comes last; who can be run
+// again, or needs no more than is free, goes before who needs more beyond that. Even if the keel
+// waits for another, one that needs little may end, and give its memory to that one. Jobs of
+// several tenants wait for each other's memory alone (give_back()).
 Member* ResumePolicy::holder_of_lock(const Turn& turn, Tenant tenant) {
   const double free = turn.limits.limit - turn.running_set.used();
   const auto excess = [free](const Member& member) {
