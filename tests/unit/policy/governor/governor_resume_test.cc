@@ -141,6 +141,14 @@ TEST(GovernorDescent, WhoNeedsLeastUnlocksTheKeelEvenIfItWasPausedLater) {
   EXPECT_THAT(run.goes_on(12, 30), ElementsAre("thaw 3"));
 }
 
+TEST(GovernorDescent, WhoIsPausedByTheUserUnlocksNoKeel) {
+  StandStill run;
+  EXPECT_THAT(run.grows_at_once(2, 10.5, 180, 380), ElementsAre("freeze 2"));
+  EXPECT_THAT(run.grows_at_once(3, 11.5, 130, 240), ElementsAre("freeze 3"));
+  run.story.governor.pause(run.story.job(3), at(11.6));
+  EXPECT_THAT(run.goes_on(12, 30), ElementsAre("thaw 2"));
+}
+
 TEST(GovernorDescent, AKeelThatStoodStillBeforeAnybodyWasPausedDoesNotWaitForHim) {
   StandStill run;
   EXPECT_THAT(run.grows_at_once(2, 14.5, 180, 380), ElementsAre("freeze 2"));
