@@ -21,6 +21,14 @@ Decision eviction(RunningSet& running_set, Member& member, std::string reason, N
           .numbers = std::move(numbers)};
 }
 
+// What is still to come of one below what its kind takes. What it has shown says less of that:
+// while it waited for cores it was slow, so that it seems to be elsewhere on its course; and by the
+// growth with which it was paused it would grow on.
+double need_to_end(const Member& member) {
+  const double left = member.admitted_with - member.used();
+  return member.was_known && left >= 0 ? left : member.need();
+}
+
 }  // namespace
 
 Duration dwell_of(const Member& member) {
@@ -160,9 +168,9 @@ void ResumePolicy::thaw_overdue(Turn& turn) {
 // waits for another, one that needs little may end, and give its memory to that one. Jobs of
 // several tenants wait for each other's memory alone (give_back()).
 Member* ResumePolicy::holder_of_lock(const Turn& turn, Tenant tenant) {
-  const double free = turn.limits.limit - turn.running_set.used();
+  const double free = turn.limits.limit - turn.running_set.used() - turn.thawed;
   const auto excess = [free](const Member& member) {
-    return member.ready.restartable ? 0 : std::max(0.0, member.need() - std::max(0.0, free));
+    return member.ready.restartable ? 0 : std::max(0.0, need_to_end(member) - std::max(0.0, free));
   };
   const auto rank = [&](const Member& member) {
     return std::tuple(member.calm_from, excess(member), member.since);

@@ -101,14 +101,16 @@ TEST(GovernorDescent, OfThoseThatCannotBeRunAgainTheOneWhoseNeedFitsUnlocksTheKe
 // Eight jobs of 110 MiB each below a line of 1,000, of which 2 and 3 can't be run again. The keel
 // does nothing from second 10 on.
 struct StandStill {
-  StandStill() {
+  // Jobs 2 and 3 can't be run again, and are expected to take `mib` MiB; the others use `others`.
+  explicit StandStill(double mib = 100, double others = 110) {
     for (unsigned id = 1; id <= 8; ++id) {
       const bool restartable = id != 2 && id != 3;
-      story.waits(id, {.mib = 100, .seconds = 1000, .cores = 0.1}, 0, 0, 0, restartable);
+      const double most = restartable ? 100 : mib;
+      story.waits(id, {.mib = most, .seconds = 1000, .cores = 0.1}, 0, 0, 0, restartable);
       static_cast<void>(story.rules(id));
     }
     for (double t = 8.25; t <= 10; t += 0.25) {
-      for (unsigned id = 1; id <= 8; ++id) story.uses(id, t, 110, id);
+      for (unsigned id = 1; id <= 8; ++id) story.uses(id, t, id == 2 || id == 3 ? 110 : others, id);
     }
   }
 
@@ -139,6 +141,22 @@ TEST(GovernorDescent, WhoNeedsLeastUnlocksTheKeelEvenIfItWasPausedLater) {
   EXPECT_THAT(run.grows_at_once(2, 10.5, 180, 380), ElementsAre("freeze 2"));
   EXPECT_THAT(run.grows_at_once(3, 11.5, 130, 240), ElementsAre("freeze 3"));
   EXPECT_THAT(run.goes_on(12, 30), ElementsAre("thaw 3"));
+}
+
+// However far it would get if it grew on as it did.
+TEST(GovernorDescent, WhoIsJustBelowWhatItsKindTakesUnlocksTheKeel) {
+  StandStill run(160, 118);
+  EXPECT_THAT(run.grows_at_once(3, 10.5, 130, 240), IsEmpty());
+  EXPECT_THAT(run.grows_at_once(2, 11.5, 140, 380), ElementsAre("freeze 3", "freeze 2"));
+  EXPECT_THAT(run.goes_on(12, 30), ElementsAre("thaw 2"));
+}
+
+// However little it seems to need by its course.
+TEST(GovernorDescent, WhoIsFarBelowWhatItsKindTakesUnlocksTheKeelLast) {
+  StandStill run(160, 118);
+  EXPECT_THAT(run.grows_at_once(3, 10.5, 130, 130), IsEmpty());
+  EXPECT_THAT(run.grows_at_once(2, 11.5, 150, 380), ElementsAre("freeze 3", "freeze 2"));
+  EXPECT_THAT(run.goes_on(12, 30), ElementsAre("thaw 2"));
 }
 
 TEST(GovernorDescent, WhoIsPausedByTheUserUnlocksNoKeel) {
