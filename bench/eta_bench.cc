@@ -131,6 +131,9 @@ class Run final : public policy::ExecutorObserver {
     scheduler_.on_job(job, sample);
     note();
   }
+  void on_last_look(JobId job, const policy::JobSample& sample) override {
+    scheduler_.on_last_look(job, sample);
+  }
   void on_machine(const policy::MachineSample& sample) override {
     scheduler_.on_machine(sample);
     note();

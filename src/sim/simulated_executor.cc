@@ -177,7 +177,7 @@ void SimulatedExecutor::carry_out(const Event& event, policy::ExecutorObserver& 
       const Attempt& attempt = attempts_[event.job];
       // The last look is at what the ended job has left.
       if (config_.sampling == Sampling::jobs_and_machine) {
-        observer.on_job(id_of(event.job), attempt.last);
+        observer.on_last_look(id_of(event.job), attempt.last);
       }
       over(event.job,
            {.outcome = policy::Outcome::exited, .exit_code = 0, .wall = now_ - attempt.begun},

@@ -59,6 +59,9 @@ SimulatedScheduler::SimulatedScheduler(const SimulatedRun& run, std::span<const 
 void SimulatedScheduler::on_job(JobId job, const policy::JobSample& sample) {
   scheduler_->on_job(job, sample);
 }
+void SimulatedScheduler::on_last_look(JobId job, const policy::JobSample& sample) {
+  scheduler_->on_last_look(job, sample);
+}
 void SimulatedScheduler::on_machine(const policy::MachineSample& sample) {
   scheduler_->on_machine(sample);
 }

@@ -29,6 +29,7 @@ class SimulatedScheduler final : public policy::ExecutorObserver {
                      SimulatedExecutor& executor);
 
   void on_job(JobId job, const policy::JobSample& sample) override;
+  void on_last_look(JobId job, const policy::JobSample& sample) override;
   void on_machine(const policy::MachineSample& sample) override;
   void on_over(JobId job, const policy::AttemptEnd& end) override;
   void on_wake() override;

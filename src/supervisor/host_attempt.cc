@@ -45,6 +45,7 @@ void HostExecutor::AttemptRecord::on_sampled(const counters::Sample& sample) {
   if (attempt.was_sampled()) executor.largest_job_ = std::max(executor.largest_job_, seen.used);
   executor.largest_job_ =
       std::max(executor.largest_job_, sample.memory.used_peak_least.value_or(Bytes{}));
+  if (attempt.is_emptied()) return executor.scheduler_.on_last_look(key.job, seen);
   executor.scheduler_.on_job(key.job, seen);
 }
 

@@ -20,6 +20,8 @@ class ExecutorObserver {
   virtual ~ExecutorObserver() = default;
   // Often while a job runs, more often while it grows; not while it is frozen.
   virtual void on_job(JobId job, const JobSample& sample) = 0;
+  // The last look at it, when nobody lives in it any more: on_over() follows.
+  virtual void on_last_look(JobId job, const JobSample& sample) { on_job(job, sample); }
   // Regularly while anything runs.
   virtual void on_machine(const MachineSample& sample) = 0;
   // From time to time where the space of file systems is watched.

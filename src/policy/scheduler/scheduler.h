@@ -74,6 +74,7 @@ class Scheduler : public ExecutorObserver {
   [[nodiscard]] bool is_over() const { return queue_.unfinished() == 0 && unended_.empty(); }
 
   void on_job(JobId job, const JobSample& sample) override;
+  void on_last_look(JobId job, const JobSample& sample) override;
   void on_machine(const MachineSample& sample) override;
   void on_disks(const DiskSample& sample) override;
   void on_over(JobId job, const AttemptEnd& end) override;
@@ -161,6 +162,7 @@ class Scheduler : public ExecutorObserver {
   void end_waits();
   void tell_estimate(const JobRecord& job);
 
+  JobRecord* note(JobId job, const JobSample& sample);
   void show(const JobRecord& job, RunningAttempt& attempt, const Showing& now);
   void learn(const JobRecord& job, const RunningAttempt& attempt, const AttemptEnd& end);
 

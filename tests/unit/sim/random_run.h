@@ -122,6 +122,10 @@ class Watch final : public policy::ExecutorObserver, public policy::SchedulerLis
     driver_->on_job(job, sample);
     check();
   }
+  void on_last_look(JobId job, const policy::JobSample& sample) override {
+    driver_->on_last_look(job, sample);
+    check();
+  }
   void on_machine(const policy::MachineSample& sample) override {
     driver_->on_machine(sample);
     check();
