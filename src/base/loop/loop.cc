@@ -97,13 +97,16 @@ class Loop::Inbox {
   Inbox() : wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
   [[nodiscard]] int fd() const { return wake_.get(); }
 
+  // The first in the list has woken the loop, which takes all that there are then.
   void post(std::function<void()> call) {
+    bool is_first = false;
     {
       const std::scoped_lock lock(mutex_);
       if (is_closed_) return;
+      is_first = calls_.empty();
       calls_.push_back(std::move(call));
     }
-    wake();
+    if (is_first) wake();
   }
 
   // The loop has ended. Calls are destroyed here, as one may hold on to the inbox, and without the
