@@ -41,14 +41,15 @@ bool GroupStock::put(JobGroup group, Instant now) {
 }
 
 std::optional<JobGroup> GroupStock::take(const Limits& limits, const std::string& job) {
-  std::erase_if(groups_, is_gone);
-  const auto found = std::find_if(groups_.begin(), groups_.end(),
-                                  [&](const JobGroup& group) { return group.limits == limits; });
-  if (found == groups_.end()) return std::nullopt;
-  JobGroup taken = std::move(*found);
-  groups_.erase(found);
-  jobs_.insert_or_assign(taken.group->name(), job);
-  return taken;
+  for (;;) {
+    const auto found = std::ranges::find(groups_, limits, &JobGroup::limits);
+    if (found == groups_.end()) return std::nullopt;
+    JobGroup taken = std::move(*found);
+    groups_.erase(found);
+    if (is_gone(taken)) continue;
+    jobs_.insert_or_assign(taken.group->name(), job);
+    return taken;
+  }
 }
 
 const std::string& GroupStock::job_in(const std::string& group) const {
