@@ -99,7 +99,7 @@ case_a_floor_that_is_passed_is_told() {
   progress=plain begin --disk disk=60M jobs.jsonl
   becomes_true grep -q 'are free on the file system of' err
   go
-  has err ' MiB less than the floor of 60.0 MiB; of the running jobs, job 1 has written most: '
+  has err 'iB less than the floor of 60.0 MiB; of the running jobs, job 1 has written most: '
   same 1 "$(grep -c 'are free on the file system of' err)" 'lines of a log that say so'
   "$plimsoll" explain last --json >events
   grep -q '"kind":"alarm"' events || wrong 'no alarm among the events'
