@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "cli/progress/parts.h"
+
 namespace plimsoll::cli::top {
 namespace {
 
