@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "supervisor/output/output_pump.h"
+#include "supervisor/output/urgency.h"
 
 namespace plimsoll::output {
 namespace {
@@ -191,7 +192,11 @@ Result<std::unique_ptr<Collector>> Collector::start(const loop::Loop& supervisor
   }
   collector->thread_ = start_deaf_thread(
       [output_pump = collector->output_pump_.get(), turns = collector->loop_.get()] {
-        while (!output_pump->stopped()) PLIMSOLL_CHECK(turns->run_once(Duration(-1)));
+        Urgency urgency;
+        while (!output_pump->stopped()) {
+          PLIMSOLL_CHECK(turns->run_once(Duration(-1)));
+          urgency.note(output_pump->received(), loop::now());
+        }
       });
   return collector;
 }

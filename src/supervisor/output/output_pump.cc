@@ -122,7 +122,9 @@ void OutputPump::on_readable(Channel& channel) {
 }
 
 Stream::Read OutputPump::read(Channel& channel) {
+  const std::uint64_t before = channel.stream.received();
   auto got = channel.stream.read(setup_.spool, buffer_);
+  received_ += channel.stream.received() - before;
   if (!got) {
     stall(channel, std::move(got).error());
     return Stream::Read::nothing;

@@ -99,6 +99,8 @@ class OutputPump : private PrintOrderOwner {
   void on_screen(Result<void> taken);
   void stop() { stopped_ = true; }
   [[nodiscard]] bool stopped() const { return stopped_; }
+  // Bytes that were read from all pipes so far.
+  [[nodiscard]] std::uint64_t received() const { return received_; }
 
  private:
   struct Leaving {
@@ -153,6 +155,7 @@ class OutputPump : private PrintOrderOwner {
   bool screen_lost_ = false;  // what goes there is thrown away
   bool draining_ = false;
   bool waits_for_room_ = true;  // or loses what a disk does not take
+  std::uint64_t received_ = 0;
   bool stopped_ = false;
 };
 

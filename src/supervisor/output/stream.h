@@ -87,6 +87,7 @@ class Stream {
 
   [[nodiscard]] bool printable() const { return printed_ < whole_ || owes_newline_; }
   [[nodiscard]] InLine in_line() const { return in_line_; }
+  [[nodiscard]] std::uint64_t received() const { return extents_.size(); }
   [[nodiscard]] std::uint64_t backlog() const { return extents_.size() - printed_; }
   [[nodiscard]] int pipe() const { return pipe_.get(); }
 
