@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/loop/loop.h"
 #include "supervisor/user_look.h"
 
 namespace plimsoll::supervisor {
@@ -45,10 +46,14 @@ bool may_be_the_jobs(uid_t user) {
 }  // namespace
 
 UserIpcWatch::UserIpcWatch(uid_t user, procfs::IpcTables& tables, UserLook& user_look)
-    : user_(user), tables_(tables), user_look_(user_look), before_(tables.objects_of(user)) {}
+    : user_(user),
+      tables_(tables),
+      user_look_(user_look),
+      before_(user == ::geteuid() ? tables.objects_lately(user, loop::now())
+                                  : tables.objects_of(user, loop::now())) {}
 
 std::optional<std::vector<report::IpcLeft>> UserIpcWatch::look(IpcObserver& observer) {
-  auto made = before_ ? tables_.objects_of(user_) : std::nullopt;
+  auto made = before_ ? tables_.objects_of(user_, loop::now()) : std::nullopt;
   if (!made) return std::vector<report::IpcLeft>();
   std::erase_if(*made, [this](const procfs::IpcObject& object) {
     return std::ranges::any_of(

@@ -43,7 +43,8 @@ class IpcWatch {
 // attached and whose maker is dead: more can't be laid at the attempt's door.
 class UserIpcWatch : public IpcWatch {
  public:
-  // Takes some 10 us, as does a look. `tables` and `user_look` must outlive this.
+  // Takes some 10 us, as does a look; of our own user, of whom nothing is removed, less where one
+  // job has just ended. `tables` and `user_look` must outlive this.
   UserIpcWatch(uid_t user, procfs::IpcTables& tables, UserLook& user_look);
 
   [[nodiscard]] std::optional<std::vector<report::IpcLeft>> look(IpcObserver& observer) override;

@@ -171,7 +171,18 @@ std::optional<std::string_view> IpcTables::read(File& file) {
   return std::nullopt;
 }
 
-std::optional<std::vector<IpcObject>> IpcTables::objects_of(std::uint32_t creator) {
+std::optional<std::vector<IpcObject>> IpcTables::objects_of(std::uint32_t creator, Instant now) {
+  last_ = {.creator = creator, .objects = find(creator), .at = now};
+  return last_->objects;
+}
+
+std::optional<std::vector<IpcObject>> IpcTables::objects_lately(std::uint32_t creator,
+                                                                Instant now) {
+  const bool is_told = last_ && last_->creator == creator && now - last_->at < kIpcMoment;
+  return is_told ? last_->objects : objects_of(creator, now);
+}
+
+std::optional<std::vector<IpcObject>> IpcTables::find(std::uint32_t creator) {
   std::vector<IpcObject> objects;
   for (File& file : files_) {
     if (has_none(file.kind)) continue;

@@ -39,23 +39,37 @@ std::vector<IpcObject> parse_ipc_table(IpcKind kind, std::string_view text);
 inline constexpr std::size_t kIpcTableBytesMax = 128 << 10;  // some 1000 objects
 inline constexpr std::size_t kPosixQueuesMax = 1000;
 
+// Where one job ends and the next starts, what is left by the one is there before the other.
+inline constexpr Duration kIpcMoment = std::chrono::milliseconds(2);
+
 // The tables as open files, for whoever looks at each start and end.
 class IpcTables {
  public:
   // All that `creator` has made and that there is now; nothing if there is more than is read. POSIX
   // queues are seen where their file system is mounted at /dev/mqueue.
-  [[nodiscard]] std::optional<std::vector<IpcObject>> objects_of(std::uint32_t creator);
+  [[nodiscard]] std::optional<std::vector<IpcObject>> objects_of(std::uint32_t creator,
+                                                                 Instant now);
+  // The same, or what was found a moment before (kIpcMoment), if it was of this creator.
+  [[nodiscard]] std::optional<std::vector<IpcObject>> objects_lately(std::uint32_t creator,
+                                                                     Instant now);
 
  private:
   struct File {
     IpcKind kind{};
     UniqueFd fd{};  // since the first look at it; a kernel without it has an empty one
   };
+  struct Found {
+    std::uint32_t creator = 0;
+    std::optional<std::vector<IpcObject>> objects;
+    Instant at{};
+  };
   [[nodiscard]] std::optional<std::string_view> read(File& file);
+  [[nodiscard]] std::optional<std::vector<IpcObject>> find(std::uint32_t creator);
 
   std::array<File, 3> files_{
       {{IpcKind::shared_memory}, {IpcKind::semaphores}, {IpcKind::messages}}};
   std::string buffer_;
+  std::optional<Found> last_;
 };
 
 // False if it is gone already, is another user's by now, or may not be removed.

@@ -32,14 +32,35 @@ class Segment {
 
 TEST(IpcTables, TellWhatThereIsAtEachLook) {
   IpcTables tables;
-  ASSERT_TRUE(tables.objects_of(::geteuid()));
+  ASSERT_TRUE(tables.objects_of(::geteuid(), {}));
   auto segment = std::make_unique<const Segment>();
   ASSERT_GE(segment->id(), 0);
   const auto is_it = Field(&IpcObject::name, std::to_string(segment->id()));
-  EXPECT_THAT(tables.objects_of(::geteuid()), Optional(Contains(is_it)));
-  EXPECT_THAT(tables.objects_of(::geteuid() + 1), Optional(Not(Contains(is_it))));
+  EXPECT_THAT(tables.objects_of(::geteuid(), {}), Optional(Contains(is_it)));
+  EXPECT_THAT(tables.objects_of(::geteuid() + 1, {}), Optional(Not(Contains(is_it))));
   segment.reset();
-  EXPECT_THAT(tables.objects_of(::geteuid()), Optional(Not(Contains(is_it))));
+  EXPECT_THAT(tables.objects_of(::geteuid(), {}), Optional(Not(Contains(is_it))));
+}
+
+TEST(IpcTables, TellWhatWasFoundLatelyForAMomentOnly) {
+  IpcTables tables;
+  const Instant begin{};
+  ASSERT_TRUE(tables.objects_of(::geteuid(), begin));
+  const Segment segment;
+  ASSERT_GE(segment.id(), 0);
+  const auto is_it = Field(&IpcObject::name, std::to_string(segment.id()));
+  EXPECT_THAT(tables.objects_lately(::geteuid(), begin + kIpcMoment / 2),
+              Optional(Not(Contains(is_it))));
+  EXPECT_THAT(tables.objects_lately(::geteuid(), begin + kIpcMoment), Optional(Contains(is_it)));
+}
+
+TEST(IpcTables, TellNobodyWhatWasFoundOfAnother) {
+  IpcTables tables;
+  const Segment segment;
+  ASSERT_GE(segment.id(), 0);
+  const auto is_it = Field(&IpcObject::name, std::to_string(segment.id()));
+  EXPECT_THAT(tables.objects_of(::geteuid() + 1, {}), Optional(Not(Contains(is_it))));
+  EXPECT_THAT(tables.objects_lately(::geteuid(), {}), Optional(Contains(is_it)));
 }
 
 }  // namespace
