@@ -40,7 +40,7 @@ inline constexpr std::size_t kIpcTableBytesMax = 128 << 10;  // some 1000 object
 inline constexpr std::size_t kPosixQueuesMax = 1000;
 
 // Where one job ends and the next starts, what is left by the one is there before the other.
-inline constexpr Duration kIpcMoment = std::chrono::milliseconds(2);
+inline constexpr Duration kIpcMoment = std::chrono::microseconds(500);
 
 // The tables as open files, for whoever looks at each start and end.
 class IpcTables {

@@ -89,9 +89,10 @@ struct Member {
 
   Estimate estimate{};  // of what is to come, as of estimated_at
   Instant estimated_at{};
-  double admitted_with = 0;    // bytes: its estimate when it was admitted
-  double writes_at_first = 0;  // bytes that it was then believed to write; 0: nobody knew
-  double word = 1;             // the share of what is only told of it that counts as in use
+  double admitted_with = 0;      // bytes: its estimate when it was admitted, doubt and all
+  double expected_at_first = 0;  // the same without doubt
+  double writes_at_first = 0;    // bytes that it was then believed to write; 0: nobody knew
+  double word = 1;               // the share of what is only told of it that counts as in use
   JobSample sample{};
   IoLately io{};
   WroteLately wrote{};

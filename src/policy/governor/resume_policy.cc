@@ -21,12 +21,14 @@ Decision eviction(RunningSet& running_set, Member& member, std::string reason, N
           .numbers = std::move(numbers)};
 }
 
-// What is still to come of one below what its kind takes. What it has shown says less of that:
-// while it waited for cores it was slow, so that it seems to be elsewhere on its course; and by the
-// growth with which it was paused it would grow on.
+// What is still to come of one below what its kind takes, if the kind is an even one. What it has
+// shown says less of that: while it waited for cores it was slow, so that it seems to be elsewhere
+// on its course; and by the growth with which it was paused it would grow on.
 double need_to_end(const Member& member) {
-  const double left = member.admitted_with - member.used();
-  return member.was_known && left >= 0 ? left : member.need();
+  const double spread = member.admitted_with - member.expected_at_first;
+  const bool is_even = member.was_known && spread <= kEvenKind * member.expected_at_first;
+  if (!is_even || member.used() > member.admitted_with) return member.need();
+  return std::max(0.0, member.expected_at_first - member.used());
 }
 
 }  // namespace

@@ -34,6 +34,9 @@ inline constexpr int kTryAfterDwells = 20;
 // for. One that has slept before, and woken by itself, is given half as long again as that took.
 inline constexpr Duration kStandStill = std::chrono::seconds(5);
 inline constexpr Duration kStandStillMost = std::chrono::minutes(1);
+// Of those that are held, one is believed to need what its kind takes if attempts of that differ by
+// no more than this share. A guess.
+inline constexpr double kEvenKind = 0.25;
 // Who was let go for another reason than room is not frozen again before.
 inline constexpr Duration kRightOfWay = std::chrono::seconds(10);
 // Nothing stays frozen longer.

@@ -64,6 +64,7 @@ void RunningSet::start(Ready& ready, const Estimate& estimate, Instant now) {
                                       .estimate = estimate,
                                       .estimated_at = now,
                                       .admitted_with = estimate.peak.mean + estimate.peak.spread,
+                                      .expected_at_first = estimate.peak.mean,
                                       .writes_at_first = to_write(estimate).value_or(0),
                                       .was_known = is_known(estimate),
                                       .seen = now,

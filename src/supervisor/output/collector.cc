@@ -195,7 +195,7 @@ Result<std::unique_ptr<Collector>> Collector::start(const loop::Loop& supervisor
         Urgency urgency;
         while (!output_pump->stopped()) {
           PLIMSOLL_CHECK(turns->run_once(Duration(-1)));
-          urgency.note(output_pump->received(), loop::now());
+          urgency.note(output_pump->moved(), loop::now());
         }
       });
   return collector;

@@ -124,7 +124,7 @@ void OutputPump::on_readable(Channel& channel) {
 Stream::Read OutputPump::read(Channel& channel) {
   const std::uint64_t before = channel.stream.received();
   auto got = channel.stream.read(setup_.spool, buffer_);
-  received_ += channel.stream.received() - before;
+  moved_ += channel.stream.received() - before;
   if (!got) {
     stall(channel, std::move(got).error());
     return Stream::Read::nothing;
@@ -362,6 +362,7 @@ void OutputPump::compose(Channel& channel) {
                           .error = std::move(composed).error(),
                           .consequence = "a part of its output is lost"});
   }
+  moved_ += piece.size();
   if (stream.ended() || stream.held() || channel.watch || stream.backlog() >= kBacklogMax / 2) {
     return;
   }

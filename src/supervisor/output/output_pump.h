@@ -99,8 +99,8 @@ class OutputPump : private PrintOrderOwner {
   void on_screen(Result<void> taken);
   void stop() { stopped_ = true; }
   [[nodiscard]] bool stopped() const { return stopped_; }
-  // Bytes that were read from all pipes so far.
-  [[nodiscard]] std::uint64_t received() const { return received_; }
+  // Bytes that were read from pipes and made ready to be printed so far.
+  [[nodiscard]] std::uint64_t moved() const { return moved_; }
 
  private:
   struct Leaving {
@@ -155,7 +155,7 @@ class OutputPump : private PrintOrderOwner {
   bool screen_lost_ = false;  // what goes there is thrown away
   bool draining_ = false;
   bool waits_for_room_ = true;  // or loses what a disk does not take
-  std::uint64_t received_ = 0;
+  std::uint64_t moved_ = 0;
   bool stopped_ = false;
 };
 

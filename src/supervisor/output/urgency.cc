@@ -2,8 +2,6 @@
 
 #include <sched.h>
 
-#include <utility>
-
 namespace plimsoll::output {
 namespace {
 
@@ -15,15 +13,21 @@ void take_policy(int policy) {
 
 }  // namespace
 
-Urgency::Urgency() : policy_(SCHED_BATCH) { take_policy(policy_); }
+Urgency::Urgency() {
+  if (::sched_getscheduler(0) != SCHED_OTHER) return;
+  policy_ = SCHED_BATCH;
+  take_policy(*policy_);
+}
 
-void Urgency::note(std::uint64_t received, Instant now) {
-  const bool is_flood = received - received_ >= kFloodBytes;
+void Urgency::note(std::uint64_t moved, Instant now) {
+  const bool is_flood = moved - moved_ >= kFloodBytes;
   if (!is_flood && now - since_ < kFloodTime) return;
-  received_ = received;
+  moved_ = moved;
   since_ = now;
   const int policy = is_flood ? SCHED_OTHER : SCHED_BATCH;
-  if (std::exchange(policy_, policy) != policy) take_policy(policy);
+  if (!policy_ || *policy_ == policy) return;
+  policy_ = policy;
+  take_policy(policy);
 }
 
 }  // namespace plimsoll::output

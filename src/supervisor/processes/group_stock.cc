@@ -25,6 +25,7 @@ bool is_gone(const JobGroup& group) {
 }  // namespace
 
 bool GroupStock::put(JobGroup group, Instant now) {
+  if (groups_.size() == kGroupsMax) std::erase_if(groups_, is_gone);
   const bool is_full = groups_.size() == kGroupsMax;
   const bool is_known = std::ranges::count(groups_, group.limits, &JobGroup::limits) > 0;
   if ((is_full && is_known) || !is_only_weighed(group.limits) ||

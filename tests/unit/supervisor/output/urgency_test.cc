@@ -32,11 +32,21 @@ TEST(Urgency, StaysLessWhileTheyWriteLittle) {
   std::thread([] {
     const Instant begin{};
     Urgency urgency;
-    std::uint64_t received = 0;
+    std::uint64_t moved = 0;
     for (int turn = 0; turn < 10; ++turn) {
-      urgency.note(received += kFloodBytes / 4, begin + turn * kFloodTime);
+      urgency.note(moved += kFloodBytes / 4, begin + turn * kFloodTime);
       EXPECT_EQ(policy(), SCHED_BATCH);
     }
+  }).join();
+}
+
+TEST(Urgency, IsTheUsersToChoose) {
+  std::thread([] {
+    const sched_param parameters{};
+    ASSERT_EQ(::sched_setscheduler(0, SCHED_IDLE, &parameters), 0);
+    Urgency urgency;
+    urgency.note(kFloodBytes, Instant{});
+    EXPECT_EQ(policy(), SCHED_IDLE);
   }).join();
 }
 
