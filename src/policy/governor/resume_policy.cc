@@ -11,6 +11,8 @@
 namespace plimsoll::policy {
 namespace {
 
+using Seconds = std::chrono::duration<double>;
+
 Decision eviction(RunningSet& running_set, Member& member, std::string reason, Numbers numbers,
                   Instant now) {
   numbers.emplace_back("job_used_bytes", member.used());
@@ -35,6 +37,11 @@ double need_to_end(const Member& member) {
 
 Duration dwell_of(const Member& member) {
   Duration dwell = kDwell;
+  if (is_known(member.estimate)) {
+    const Seconds whole(to_seconds(member.sample.ran) + member.estimate.remaining.mean);
+    const auto part = std::chrono::duration_cast<Duration>(whole * kDwellPart);
+    dwell = std::clamp(part, kDwellLeast, kDwell);
+  }
   for (unsigned i = 1; i < member.freezes && dwell < kDwellMax; ++i) dwell *= 2;
   return std::min(dwell, kDwellMax);
 }

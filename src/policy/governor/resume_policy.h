@@ -20,9 +20,12 @@ inline constexpr double kThawCushion = 0.03;
 // How far it must fit: until it could be frozen again. What is further ahead is for admissions:
 // what is frozen holds its memory either way.
 inline constexpr Duration kThawSample = std::chrono::seconds(2);
-// Frozen at least so long, twice as long each time that it is frozen soon after it was thawed, up
+// Frozen at least so long, but one that is known for no more than this part of the time that it
+// takes, from the least on; twice as long each time that it is frozen soon after it was thawed, up
 // to the most.
 inline constexpr Duration kDwell = std::chrono::milliseconds(500);
+inline constexpr double kDwellPart = 0.05;
+inline constexpr Duration kDwellLeast = std::chrono::milliseconds(100);
 inline constexpr Duration kDwellMax = std::chrono::seconds(64);
 [[nodiscard]] Duration dwell_of(const Member& member);
 // An unknown job that grew is taken to grow on as it did, which a short burst makes too much for

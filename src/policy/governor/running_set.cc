@@ -124,8 +124,10 @@ void RunningSet::observe(Member& member, const JobSample& sample, Instant now) {
   if (span >= kSlopeSpan) {
     const double before = member.used();
     const double slope = std::max(0.0, (to_double(sample.used) - before) / to_seconds(span));
-    // Rises at once, falls by half with each look: growth that pauses may go on.
-    member.slope = std::max(slope, (slope + member.slope) / 2);
+    // Rises at once, falls by half with each look: growth that pauses may go on. Of a known kind
+    // it falls at once while the job runs, as what is expected of it tells how far it goes.
+    const bool falls = is_known(member.estimate) && member.state == MemberState::running;
+    member.slope = std::max(slope, falls ? slope : (slope + member.slope) / 2);
   }
   const double gap = to_seconds(now - member.seen);
   const double since = to_seconds(now - std::max(member.seen, looked_));

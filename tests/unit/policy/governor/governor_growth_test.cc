@@ -172,6 +172,21 @@ TEST(GovernorGrowth, UnknownOnesCountForTheWayOutWithNoMoreThanIsSaidOfThem) {
   EXPECT_THAT(story.rules(1), IsEmpty());
 }
 
+// By how much one that has taken 300 at once, and nothing since, is believed to grow on, MiB.
+double grows_on_after_a_burst(unsigned known) {
+  Story story({.line = mib(1000), .cores = 8, .jobs_max = 1000});
+  story.waits(1, {.mib = 280, .seconds = 100, .cores = 0.1, .spread = 50, .known = known});
+  EXPECT_THAT(story.rules(0), ElementsAre("admit 1"));
+  for (const double t : {0.1, 0.2, 0.3}) story.uses(1, t, 300);
+  return story.job(1).member->rise.most / to_double(mib(1));
+}
+
+// What is believed of it says that it has come to its end; of the other nobody knows.
+TEST(GovernorGrowth, WhoIsKnownAndStopsGrowingIsNotTakenToGoOn) {
+  EXPECT_EQ(grows_on_after_a_burst(5), 0);
+  EXPECT_GT(grows_on_after_a_burst(0), 50);
+}
+
 // What is frozen holds its memory either way; what others may need in ten seconds is no reason.
 TEST(GovernorGrowth, AFrozenJobGoesOnWhileThereIsRoomForTheNextMoments) {
   Story story({.line = mib(860), .cores = 8, .jobs_max = 1000});

@@ -251,6 +251,25 @@ TEST(GovernorDescent, WhatWasPushedOutOfWhoGrewInOneBurstNeedsRoomToo) {
   EXPECT_NEAR(goes_on_after_a_burst_of(480, 480), 1.5 + seconds * 480 / 390, 0.5);
 }
 
+Duration shortest_pause(const Expected& expected, unsigned freezes = 0) {
+  Story story = crowd(small(), 1);
+  story.governor.expect(story.job(1), flat(expected), at(10));
+  Member& member = *story.job(1).member;
+  member.freezes = freezes;
+  member.sample.ran = at(1) - at(0);
+  return dwell_of(member);
+}
+
+// It holds its memory meanwhile, and half a second is much of a job of two.
+TEST(GovernorDescent, WhoTakesSecondsIsPausedForAPartOfThem) {
+  using namespace std::chrono_literals;
+  EXPECT_EQ(shortest_pause({.seconds = 0.5}), kDwellLeast);
+  EXPECT_EQ(shortest_pause({.seconds = 4}), 250ms);
+  EXPECT_EQ(shortest_pause({.seconds = 4}, 3), 1s);
+  EXPECT_EQ(shortest_pause({.seconds = 1000}), kDwell);
+  EXPECT_EQ(shortest_pause({.seconds = 4, .known = 0}), kDwell);
+}
+
 TEST(GovernorDescent, NothingStaysFrozenBeyondTheBound) {
   GovernorConfig config = small();
   config.may_evict = false;
