@@ -120,10 +120,7 @@ std::vector<Decision> Governor::rule(Instant now, unsigned starts_max) {
     seen.yielding.add_constant(told_);
     admit(now, starts_max, seen, rulings);
   }
-  for (const Decision& decision : rulings) {
-    if (std::holds_alternative<Evict>(decision.action)) safety_margin_.evicted(now);
-    if (const auto* pause = std::get_if<Freeze>(&decision.action)) count_pause(pause->job, now);
-  }
+  for (const Decision& decision : rulings) count_waste(decision, now);
   if (config_.may_pause) crowding_.relieve(running_set_, config_.cores, now, rulings);
   if (config_.may_pause) disk_space_.relieve(running_set_, now, rulings);
   if (waiting_.size() == 0) holding_.reset();
@@ -131,17 +128,21 @@ std::vector<Decision> Governor::rule(Instant now, unsigned starts_max) {
   return rulings;
 }
 
-// What the user has paused says nothing. Of one of an unknown kind nobody knows how long it takes:
-// it counts in full.
-void Governor::count_pause(JobId job, Instant now) {
+// A pause wastes what its job has, for as long as it lasts at least; an eviction what the job has
+// been given. What the user has paused says nothing.
+void Governor::count_waste(const Decision& decision, Instant now) {
+  const auto* pause = std::get_if<Freeze>(&decision.action);
+  const auto* eviction = std::get_if<Evict>(&decision.action);
+  if (pause == nullptr && eviction == nullptr) return;
+  const JobId job = pause != nullptr ? pause->job : eviction->job;
   const auto& members = running_set_.members();
   const auto found = std::ranges::find_if(
       members, [job](const Member* member) { return member->ready.job == job; });
-  if (found == members.end() || !(*found)->held) return;
+  if (found == members.end()) return;
   const Member& member = **found;
-  const double dwell = to_seconds(dwell_of(member));
-  const double seconds = to_seconds(member.sample.ran) + member.estimate.remaining.mean;
-  safety_margin_.paused(is_known(member.estimate) ? dwell / std::max(seconds, dwell) : 1, now);
+  if (pause != nullptr && !member.held) return;
+  const Duration time = pause != nullptr ? dwell_of(member) : member.sample.ran;
+  safety_margin_.wasted(member.used() / limits_.line, time, now);
 }
 
 void Governor::set_wake(Instant now) {

@@ -34,13 +34,12 @@ namespace plimsoll::policy {
 // The share of the line that admissions always leave free: below it, a frozen job could not go on
 // (kThawCushion) and what was just admitted would stop what runs.
 inline constexpr double kMarginLeast = 0.03;
-// Each eviction leaves so much more free, up to the most; each pause a twentieth of that, if it
-// takes this part of the time of its job or more, else as many times less: half a second is much to
-// a job of two seconds and little to one of minutes.
-inline constexpr double kMarginEviction = 0.02;
-inline constexpr double kMarginPause = 0.001;
+// Each pause and each eviction leaves so much more free as, kept free for this long, is worth the
+// memory times the time that it wastes; but no more than this, and up to the most. So jobs of
+// seconds, which lose next to nothing, use what long ones leave free.
+inline constexpr Duration kMarginPays = std::chrono::minutes(10);
+inline constexpr double kMarginStep = 0.02;
 inline constexpr double kMarginMost = 0.15;
-inline constexpr double kPauseTells = 0.05;
 // Half of what was added is forgotten after so long: of the order of what long jobs take, as the
 // mix of jobs changes no faster, and long ones lose most.
 inline constexpr Duration kSafetyMarginHalfLife = std::chrono::hours(3);
@@ -49,10 +48,11 @@ inline constexpr Duration kSafetyMarginHalfLife = std::chrono::hours(3);
 // as a wobble that all jobs share, shows as pauses and evictions.
 class SafetyMargin {
  public:
-  void evicted(Instant now) { add(kMarginEviction, now); }
-  // For this part of the time of its job.
-  void paused(double part, Instant now) {
-    add(kMarginPause * std::min(part / kPauseTells, 1.0), now);
+  // `part` of the line, for so long.
+  void wasted(double part, Duration time, Instant now) {
+    const double worth = part * to_seconds(time) / to_seconds(kMarginPays);
+    added_ = std::min(added(now) + std::min(worth, kMarginStep), kMarginMost - kMarginLeast);
+    at_ = now;
   }
   // The share of the line to be left free.
   [[nodiscard]] double margin(Instant now) const { return kMarginLeast + added(now); }
@@ -61,10 +61,6 @@ class SafetyMargin {
   [[nodiscard]] double added(Instant now) const {
     using Half = std::chrono::duration<double>;
     return added_ * std::exp2(-Half(now - at_).count() / Half(kSafetyMarginHalfLife).count());
-  }
-  void add(double share, Instant now) {
-    added_ = std::min(added(now) + share, kMarginMost - kMarginLeast);
-    at_ = now;
   }
 
   double added_ = 0;  // at at_
@@ -166,7 +162,7 @@ class Governor {
  private:
   void set_limits();
   void settle(Member& member);
-  void count_pause(JobId job, Instant now);
+  void count_waste(const Decision& decision, Instant now);
   void count(Tenant tenant, int change);
   void admit(Instant now, unsigned starts_max, AdmissionContext& seen,
              std::vector<Decision>& rulings);

@@ -7,9 +7,9 @@ using namespace std::chrono_literals;
 
 constexpr Instant kNow{100s};
 
-double added_by_pauses(int pauses, double part) {
+double added_by(double part, Duration time) {
   SafetyMargin margin;
-  for (int i = 0; i < pauses; ++i) margin.paused(part, kNow);
+  margin.wasted(part, time, kNow);
   return margin.margin(kNow) - kMarginLeast;
 }
 
@@ -17,63 +17,57 @@ TEST(SafetyMargin, AtFirstTheLeastIsLeftFree) {
   EXPECT_DOUBLE_EQ(SafetyMargin().margin(kNow), kMarginLeast);
 }
 
-// Half a second of pause is much to a job of two seconds, and little to one of minutes.
-TEST(SafetyMargin, TheSmallerAPartOfItsJobTheLessDoesAPauseAdd) {
-  EXPECT_NEAR(added_by_pauses(1, 1), kMarginPause, 1e-12);
-  EXPECT_NEAR(added_by_pauses(1, kPauseTells), kMarginPause, 1e-12);
-  EXPECT_NEAR(added_by_pauses(1, kPauseTells / 2), kMarginPause / 2, 1e-12);
-  EXPECT_NEAR(added_by_pauses(100, kPauseTells / 100), kMarginPause, 1e-12);
+TEST(SafetyMargin, WhatIsAddedIsWorthWhatWasWasted) {
+  EXPECT_NEAR(added_by(0.01, kMarginPays), 0.01, 1e-12);
+  EXPECT_NEAR(added_by(0.1, kMarginPays / 10), 0.01, 1e-12);
+  EXPECT_NEAR(added_by(0.04, 300ms), 0.00002, 1e-12) << "a short job";
+  EXPECT_EQ(added_by(0, 1h), 0);
 }
 
-TEST(SafetyMargin, AnEvictionAddsMoreThanAPause) {
-  SafetyMargin margin;
-  margin.evicted(kNow);
-  EXPECT_NEAR(margin.margin(kNow), kMarginLeast + kMarginEviction, 1e-12);
+TEST(SafetyMargin, OneLossAddsNoMoreThanAStep) {
+  EXPECT_NEAR(added_by(0.5, 2h), kMarginStep, 1e-12);
 }
 
 TEST(SafetyMargin, HalfOfWhatWasAddedIsForgottenAfterAWhile) {
   SafetyMargin margin;
-  margin.evicted(kNow);
-  EXPECT_NEAR(margin.margin(kNow + kSafetyMarginHalfLife), kMarginLeast + kMarginEviction / 2,
-              1e-12);
+  margin.wasted(0.02, kMarginPays, kNow);
+  EXPECT_NEAR(margin.margin(kNow + kSafetyMarginHalfLife), kMarginLeast + 0.01, 1e-12);
 }
 
 TEST(SafetyMargin, ItHasAMost) {
-  EXPECT_NEAR(added_by_pauses(10'000, 1), kMarginMost - kMarginLeast, 1e-12);
+  SafetyMargin margin;
+  for (int i = 0; i < 100; ++i) margin.wasted(1, kMarginPays, kNow);
+  EXPECT_NEAR(margin.margin(kNow), kMarginMost, 1e-12);
 }
 
 // Job 8 of a crowd has run for 2.5 s when it is paused for growing.
-double added_by_a_pause_of(const Estimate& estimate) {
+double added_by_a_pause_of(const Estimate& estimate, unsigned freezes) {
   Story story = crowd(small(), 8);
   story.governor.expect(story.job(8), estimate, at(10));
+  story.job(8).member->freezes = freezes;
   grows_and_is_frozen(story, 8);
-  return story.governor.margin(at(10.5)) - kMarginLeast;
+  const double line = to_double(story.governor.config().line);
+  return (story.governor.margin(at(10.5)) - kMarginLeast) * line / story.job(8).member->used();
 }
 
-TEST(SafetyMargin, APauseCountsByTheTimeOfItsJob) {
-  const Expected with{.mib = 300};
-  const auto taking = [&with](double seconds) {
-    Expected expected = with;
-    expected.seconds = seconds;
-    return flat(expected);
-  };
-  EXPECT_NEAR(added_by_a_pause_of(taking(1)), kMarginPause, 1e-12);
-  EXPECT_NEAR(added_by_a_pause_of(taking(17.5)), kMarginPause / 2, 1e-12);
-  EXPECT_NEAR(added_by_a_pause_of(taking(97.5)), kMarginPause / 10, 1e-12);
-  Estimate unknown = taking(97.5);
-  unknown.basis = Basis::prior;
-  unknown.attempts_known = 0;
-  EXPECT_NEAR(added_by_a_pause_of(unknown), kMarginPause, 1e-12);
+// The longer one pauses, the more it wastes: who is frozen again and again for longer each time.
+TEST(SafetyMargin, APauseCountsByHowLongItIsAtLeast) {
+  const Estimate lasting = flat({.mib = 300, .seconds = 997.5});
+  const double once = to_seconds(kDwell) / to_seconds(kMarginPays);
+  EXPECT_NEAR(added_by_a_pause_of(lasting, 0), once, 1e-9);
+  EXPECT_NEAR(added_by_a_pause_of(lasting, 3), 8 * once, 1e-9);
 }
 
-// Who is frozen again and again stands still for longer each time.
-TEST(SafetyMargin, TheLongerAPauseTheMoreItAdds) {
-  Story story = crowd(small(), 8);
-  story.governor.expect(story.job(8), flat({.mib = 300, .seconds = 997.5}), at(10));
-  story.job(8).member->freezes = 3;
-  grows_and_is_frozen(story, 8);
-  const double part = to_seconds(kDwell) * 8 / 1000;
-  EXPECT_NEAR(story.governor.margin(at(10.5)) - kMarginLeast, kMarginPause * part / kPauseTells,
+TEST(SafetyMargin, AnEvictionCountsByWhatItsJobHasBeenGiven) {
+  Story story = crowd(small(), 4);
+  for (const unsigned id : {2U, 3U, 4U}) story.job(id).pausable = false;
+  story.uses(2, 11, 250, 2);
+  story.uses(3, 11, 350, 3);
+  story.uses(3, 11.5, 600, 3);
+  ASSERT_THAT(story.rules(11.5), ::testing::Contains("evict 3"));
+  const double ran = to_seconds(story.job(3).member->sample.ran);
+  ASSERT_GT(ran, 8);
+  EXPECT_NEAR(story.governor.margin(at(11.5)) - kMarginLeast, 0.6 * ran / to_seconds(kMarginPays),
               1e-9);
 }
 
