@@ -1,8 +1,10 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "policy/governor/admission.h"
+#include "policy/governor/disk_tenancy.h"
 #include "policy/governor/governor_config.h"
 #include "policy/governor/hindsight.h"
 #include "policy/governor/memory_response.h"
@@ -35,6 +37,8 @@ struct AdmissionContext {
   Tenancy tenancy;
   // Where there are several tenants: for the starts of one who has not more than his share.
   DemandForecast yielding{};
+  // Likewise, of each of `around.disks`.
+  std::vector<DiskTenancy> disk_tenancies{};
 };
 
 // O(running). `margin`: the share of the line that admissions leave free; `tenants`: of whom some

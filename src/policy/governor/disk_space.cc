@@ -1,6 +1,8 @@
 #include "policy/governor/disk_space.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <utility>
 
 #include "base/check.h"
@@ -14,10 +16,6 @@ double written(const Member& member) { return to_double(member.sample.written.va
 bool is_writer(const Member& member) {
   if (member.state == MemberState::dying) return false;
   return std::max(written(member), left_to_write(member)) >= kWritesLeast;
-}
-
-bool may_give_way(const Member& member, const Member* keel, Instant now) {
-  return &member != keel && member.may_be_paused(now);
 }
 
 bool is_unshown(const Member& member) {
@@ -44,12 +42,14 @@ const Member* largest_writer(const RunningSet& running_set) {
 
 DiskNews news_of(const DiskFloor& disk, double free, const RunningSet& running_set) {
   DiskNews news{.writer = {},
+                .tenant = kHost,
                 .reason = "only " + words::bytes(free) + " are free on the file system of " +
                           disk.path + ", " + words::bytes(to_double(disk.floor) - free) +
                           " less than the floor of " + words::bytes(to_double(disk.floor)),
                 .numbers = {{"free_bytes", free}, {"floor_bytes", to_double(disk.floor)}}};
   if (const Member* writer = largest_writer(running_set)) {
     news.writer = writer->ready.job;
+    news.tenant = writer->ready.tenant;
     news.reason += "; of the running jobs, job " +
                    std::to_string(static_cast<std::uint64_t>(writer->ready.job)) +
                    " has written most: " + words::bytes(written(*writer));
@@ -215,6 +215,31 @@ std::vector<DiskRoom> DiskSpace::rooms(const RunningSet& running_set) const {
   return rooms;
 }
 
+std::vector<DiskTenancy> DiskSpace::tenancies(const RunningSet& running_set, std::size_t tenants,
+                                              Instant now) const {
+  std::vector<DiskTenancy> tenancies;
+  for (std::size_t i = 0; i < disks_.size(); ++i) {
+    if (!looks_[i].free) continue;
+    const DiskRoom room{.disk = &disks_[i], .free = *looks_[i].free};
+    DiskTenancy tenancy(room.left(), tenants);
+    for (const Member* member : running_set.members()) {
+      const bool counts = room.is_for(member->estimate);
+      const double promised = counts ? left_to_write(*member) : 0;
+      const bool is_fresh = now - member->started < kSpaceKept;
+      const bool is_paused = member->held && member->held_for == Shortage::space;
+      tenancy.add(member->ready.tenant,
+                  {.written = written(*member),
+                   .promised = promised,
+                   .fresh = is_fresh ? promised : 0,
+                   .unshown = counts && is_unshown(*member) ? std::size_t{1} : 0,
+                   .writers = may_leave_space(*member, room) ? std::size_t{1} : 0,
+                   .has_paused = is_paused && room.disk->rule == DiskRule::hold});
+    }
+    tenancies.push_back(std::move(tenancy));
+  }
+  return tenancies;
+}
+
 bool DiskSpace::is_near(std::size_t disk) const {
   const Look& look = looks_[disk];
   if (!look.free || disks_[disk].rule == DiskRule::tell) return false;
@@ -229,27 +254,66 @@ void DiskSpace::relieve(RunningSet& running_set, Instant now, std::vector<Decisi
   }
 }
 
-// Oldest first, as many go on as there is space for what they are still to write.
+// Of one tenant, the oldest first: with each of his he is further beyond.
+std::vector<DiskSpace::Writer> DiskSpace::writers(std::size_t disk,
+                                                  const RunningSet& running_set) const {
+  const double part = tenancy_of_running(disk, running_set).part();
+  std::map<Tenant, double> has;
+  std::vector<Writer> writers;
+  for (Member* member : running_set.members()) {
+    if (member->state == MemberState::dying) continue;
+    double& own = has[member->ready.tenant];
+    own += written(*member) + left_to_write(*member);
+    if (!is_writer(*member)) continue;
+    writers.push_back({.member = member, .excess = std::max(0.0, own - part)});
+  }
+  return writers;
+}
+
+// With what those that are frozen have written, and not what they are still to write.
+DiskTenancy DiskSpace::tenancy_of_running(std::size_t disk, const RunningSet& running_set) const {
+  std::set<Tenant> tenants;
+  for (const Member* member : running_set.members()) tenants.insert(member->ready.tenant);
+  DiskTenancy tenancy(*looks_[disk].free - to_double(disks_[disk].floor), tenants.size());
+  for (const Member* member : running_set.members()) {
+    if (member->state == MemberState::dying) continue;
+    const bool runs = member->state == MemberState::running;
+    tenancy.add(member->ready.tenant,
+                {.written = written(*member), .promised = runs ? left_to_write(*member) : 0});
+  }
+  return tenancy;
+}
+
+// As many go on, in their order, as there is space for what they are still to write.
 void DiskSpace::stop_writers(std::size_t disk, RunningSet& running_set, Instant now,
                              std::vector<Decision>& rulings) {
   const DiskFloor& floor = disks_[disk];
   const double free = *looks_[disk].free;
   const Member* keel = running_set.keel();
   double left = free - to_double(floor.floor);
-  bool is_first = true;
-  for (Member* member : running_set.members()) {
-    if (member->state != MemberState::running || !is_writer(*member)) continue;
+  const Member* first = nullptr;
+  std::vector<Writer> order = writers(disk, running_set);
+  std::stable_sort(order.begin(), order.end(),
+                   [](const Writer& a, const Writer& b) { return a.excess < b.excess; });
+  for (const auto& [member, excess] : order) {
+    if (member->state != MemberState::running) continue;
     const double more = left_to_write(*member);
-    const bool goes_on = std::exchange(is_first, false) || more <= std::max(left, 0.0);
-    if (goes_on || !may_give_way(*member, keel, now)) {
+    const bool is_first = std::exchange(first, first == nullptr ? member : first) == nullptr;
+    const bool gives_way = member == keel && first->ready.tenant != member->ready.tenant;
+    const bool may_stop = (member != keel || gives_way) && member->may_be_paused(now);
+    if (is_first || more <= std::max(left, 0.0) || !may_stop) {
       left -= more;
       continue;
     }
     if (!running_set.hold(*member, now)) continue;
     member->held_for = Shortage::space;
+    member->gave_way = gives_way;
     rulings.push_back({.action = Freeze{member->ready.job},
                        .reason = "only " + words::bytes(free) + " are free on the file system of " +
-                                 floor.path + "; jobs that began to write before it go first",
+                                 floor.path +
+                                 (first->ready.tenant == member->ready.tenant
+                                      ? "; jobs that began to write before it go first"
+                                      : "; jobs with which their user has less of it go first"),
                        .numbers = {{"free_bytes", free},
                                    {"floor_bytes", to_double(floor.floor)},
                                    {"job_written_bytes", written(*member)}}});
@@ -257,20 +321,28 @@ void DiskSpace::stop_writers(std::size_t disk, RunningSet& running_set, Instant 
 }
 
 bool DiskSpace::has_room(const RunningSet& running_set, const Member& member) const {
-  const auto& members = running_set.members();
-  const auto writes = [](const Member* one) {
-    return one->state == MemberState::running && is_writer(*one);
-  };
-  if (std::none_of(members.begin(), members.end(), writes)) return true;
   for (std::size_t i = 0; i < disks_.size(); ++i) {
     if (!looks_[i].free || disks_[i].rule == DiskRule::tell) continue;
-    double left = *looks_[i].free - to_double(disks_[i].floor) * (1 + kSpaceCushion);
-    for (const Member* one : members) {
-      if (one->state == MemberState::running) left -= left_to_write(*one);
-    }
-    if (left < left_to_write(member)) return false;
+    if (!has_room_on(i, running_set, member)) return false;
   }
   return true;
+}
+
+bool DiskSpace::has_room_on(std::size_t disk, const RunningSet& running_set,
+                            const Member& member) const {
+  const std::vector<Writer> all = writers(disk, running_set);
+  const auto own = std::find_if(all.begin(), all.end(),
+                                [&](const Writer& one) { return one.member == &member; });
+  const double excess = own == all.end() ? 0 : own->excess;
+  const auto goes_before = [&](const Writer& one) {
+    if (one.member->state != MemberState::running) return false;
+    return one.member->ready.tenant == member.ready.tenant || one.excess <= excess;
+  };
+  if (std::none_of(all.begin(), all.end(), goes_before)) return true;
+  const double floor = to_double(disks_[disk].floor) * (1 + kSpaceCushion);
+  const DiskTenancy tenancy = tenancy_of_running(disk, running_set);
+  return *looks_[disk].free - floor - tenancy.promised_before(member.ready.tenant) >=
+         left_to_write(member);
 }
 
 }  // namespace plimsoll::policy

@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "policy/estimator/estimate.h"
 #include "policy/governor/disk_floor.h"
+#include "policy/governor/disk_tenancy.h"
 #include "policy/governor/running_set.h"
 #include "policy/job/decision.h"
 #include "policy/job/hold_cause.h"
@@ -77,6 +78,7 @@ void count_in(std::vector<DiskRoom>& rooms, const Estimate& admitted);
 // A file system's free space has fallen below its floor.
 struct DiskNews {
   std::optional<JobId> writer;  // that has written most; absent: none has written anything
+  Tenant tenant = kHost;        // whose it is
   std::string reason;           // a sentence
   Numbers numbers;
 };
@@ -84,6 +86,10 @@ struct DiskNews {
 // What is free of each, and what follows from it for those that run. Writers are paused, the last
 // started first, so that earlier ones come to their ends and remove what they have written: a pause
 // by itself frees nothing. The first of those that write goes on, as does the keel.
+//
+// Of several tenants, writers with which one has more than an equal part of the space are paused
+// first, those with which he has most beyond it before others, be one of them the keel. Else one
+// who writes without end would keep the others paused.
 class DiskSpace {
  public:
   // kDisksMax at most.
@@ -96,11 +102,15 @@ class DiskSpace {
 
   // For starts; without those of which nothing is known. They refer to this. O(running).
   [[nodiscard]] std::vector<DiskRoom> rooms(const RunningSet& running_set) const;
+  // What each tenant has of the same ones, in their order; `tenants`: of whom jobs run or wait.
+  [[nodiscard]] std::vector<DiskTenancy> tenancies(const RunningSet& running_set,
+                                                   std::size_t tenants, Instant now) const;
 
   // Appends what is to be done and marks it in the running set. O(1) unless there is news.
   void relieve(RunningSet& running_set, Instant now, std::vector<Decision>& rulings);
 
-  // Whether one that was frozen for space may go on: there is enough, or nobody else writes.
+  // Whether one that was frozen for space may go on: there is enough, or nobody writes who would
+  // go before it.
   [[nodiscard]] bool has_room(const RunningSet& running_set, const Member& member) const;
 
  private:
@@ -112,6 +122,18 @@ class DiskSpace {
     bool is_below = false;        // as told
     bool is_unexplained = false;  // below, and not told yet: the next look may know who has written
   };
+  // One that writes, and by how many bytes its tenant is beyond an equal part with it and those of
+  // his that started before.
+  struct Writer {
+    Member* member = nullptr;
+    double excess = 0;
+  };
+  // Those that run or are frozen, by start.
+  [[nodiscard]] std::vector<Writer> writers(std::size_t disk, const RunningSet& running_set) const;
+  [[nodiscard]] DiskTenancy tenancy_of_running(std::size_t disk,
+                                               const RunningSet& running_set) const;
+  [[nodiscard]] bool has_room_on(std::size_t disk, const RunningSet& running_set,
+                                 const Member& member) const;
   static void take_fall(Look& look, const std::optional<double>& before, Instant now);
   [[nodiscard]] bool is_near(std::size_t disk) const;
   void stop_writers(std::size_t disk, RunningSet& running_set, Instant now,

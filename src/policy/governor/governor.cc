@@ -113,6 +113,9 @@ std::vector<Decision> Governor::rule(Instant now, unsigned starts_max) {
     hindsight_.forecast(running_set_, seen.going, limits_.line, now);
     resume_policy_.descend(running_set_, config_, limits_, seen, disk_space_, now, rulings);
     seen.around.disks = disk_space_.rooms(running_set_);
+    if (seen.tenancy.is_shared()) {
+      seen.disk_tenancies = disk_space_.tenancies(running_set_, tenants_.size(), now);
+    }
     seen.around.io = io_crowding_.room(running_set_, now);
     // After what decides about those that run: only who has not begun waits for a claim.
     seen.around.told = told_;

@@ -54,6 +54,7 @@ std::string places_text(const GovernorConfig& config, const Tenancy& tenancy, Te
 
 void Round::admit(std::vector<Decision>& rulings) {
   rulings_ = &rulings;
+  hear_who_waits_for_space();
   hear_the_impatient();
   take_turns();
   give_idle_cores();
@@ -278,6 +279,7 @@ Surroundings Round::around_of(Tenant tenant, const Waiting::Rank& rank) const {
   if (is_disk_last_ && has_idle_cores(ground_.seen.around)) around.io = {};
   const Duration waited = now_ - *ground_.waiting.first(rank.kind).waits_since;
   if (waited >= kPaceElsewhereMost) around.unsettled_elsewhere = 0;
+  share_space(around, tenant, rank);
   return around;
 }
 
@@ -311,7 +313,7 @@ bool Round::consider(Tenant tenant, Turn& turn, const Waiting::Rank& rank) {
   turn.refused.insert(rank.kind);
   turn.command_waits |= rank.is_command;
   if (!holding_) holding_ = holding_of(around, job, estimate, *refused);
-  if (refused->why == HoldCause::space) ground_.seen.around.disks[refused->disk].is_awaited = true;
+  if (refused->why == HoldCause::space) refused_for_space(tenant, refused->disk, estimate);
   if (refused->why == HoldCause::memory || refused->why == HoldCause::alone) {
     refused_for_memory(tenant, turn, job, estimate);
   }
@@ -332,6 +334,7 @@ void Round::start(Tenant tenant, const Waiting::Rank& rank) {
   ground_.waiting.remove(ready);
   AdmissionContext& seen = ground_.seen;
   count_in(seen.around, estimate);
+  count_in_space(tenant, estimate);
   seen.tenancy.count_in(ready, estimate);
   if (seen.tenancy.is_shared()) seen.yielding.add(demand_of(estimate), is_known(estimate));
   ground_.waiting.started(ready);
@@ -383,6 +386,7 @@ Surroundings Round::around_of(Tenant tenant) const {
     around.cores_fill = kCoresFillSmall;
   }
   around.io.running = std::min(around.io.running, own.io_bound);
+  share_space(around, tenant);
   if (seen.tenancy.has_more(tenant)) return around;
   around.demand_forecast = seen.yielding;
   around.demand_forecast.add_constant(own.claimed);

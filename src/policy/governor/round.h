@@ -40,6 +40,7 @@ inline constexpr std::size_t kHeldForDiskMost = 256;
 // Tenants take turns: of those whose first job has the highest priority, whoever has least of the
 // machine is next. While somebody waits for memory that would be within his fair share, nobody who
 // has more than his own starts anything. Where there is one tenant all that comes to nothing.
+// The same holds of the space of a file system for those who write there (DiskTenancy).
 class Round {
  public:
   struct Ground {
@@ -87,6 +88,11 @@ class Round {
   // Where a place is kept for one.
   [[nodiscard]] std::optional<Waiting::Rank> reserved_job_of(Tenant tenant) const;
   void hear_the_impatient();
+  void hear_who_waits_for_space();
+  void refused_for_space(Tenant tenant, std::size_t disk, const Estimate& estimate);
+  void share_space(Surroundings& around, Tenant tenant) const;
+  void share_space(Surroundings& around, Tenant tenant, const Waiting::Rank& rank) const;
+  void count_in_space(Tenant tenant, const Estimate& admitted);
   [[nodiscard]] std::optional<Refused> refusal_of(const Surroundings& around,
                                                   const Waiting::Rank& rank) const;
   [[nodiscard]] bool consider(Tenant tenant, Turn& turn, const Waiting::Rank& rank);

@@ -223,7 +223,7 @@ bool RunningSet::hold(Member& member, Instant now) {
 
 bool RunningSet::release(Member& member, Instant now) {
   if (!member.held) return false;
-  member.held = false;
+  member.held = member.gave_way = false;
   member.held_for = Shortage::memory;
   --held_;
   return go_on(member, now);
@@ -246,7 +246,7 @@ void RunningSet::mark_dying(Member& member, Instant now) {
   count_cores(member, -1);
   if (member.state == MemberState::frozen) --frozen_;
   if (member.held) --held_;
-  member.held = false;
+  member.held = member.gave_way = false;
   member.held_for = Shortage::memory;
   member.state = MemberState::dying;
   member.since = now;
@@ -274,7 +274,7 @@ Member* RunningSet::keel() const {
   Member* oldest = nullptr;
   for (Member* member : members_) {
     if (member->state == MemberState::dying || member->paused) continue;
-    if (!member->waits_for_commands) return member;
+    if (!member->waits_for_commands && !member->gave_way) return member;
     if (oldest == nullptr) oldest = member;
   }
   return oldest;

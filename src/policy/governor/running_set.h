@@ -69,8 +69,8 @@ class RunningSet {
   // By start, ties by id.
   [[nodiscard]] const std::vector<Member*>& members() const { return members_; }
 
-  // The oldest attempt that is not dying and not frozen by the user; one that waits for commands
-  // only where there is no other. Null if there is none.
+  // The oldest attempt that is not dying and not frozen by the user; one that waits for commands,
+  // or gave way to other tenants, only where there is no other. Null if there is none.
   [[nodiscard]] Member* keel() const;
   // The same of those that are not small; the keel, if all are.
   [[nodiscard]] const Member* oldest_sizeable() const;
