@@ -133,7 +133,7 @@ Result<int> run(const BatchOptions& options, std::vector<policy::JobSpec> jobs, 
   }
   auto governor = supervisor::pool_governor(options.governor, **supervisor);
   if (!governor) return pass(std::move(governor));
-  auto disks = supervisor::disk_floors(options.governor.disks);
+  auto disks = supervisor::disk_floors(options.governor);
   if (!disks) return pass(std::move(disks));
   governor->disks = std::move(*disks);
   tell_few_descriptors(options, *governor);

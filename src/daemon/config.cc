@@ -224,6 +224,7 @@ Result<LoadedConfig> read_config(const ConfigSources& sources, std::string_view 
   if (auto fits = check_tls(loaded.config.listen, said); !fits) return pass(std::move(fits));
   loaded.config.governor.line_name = place_of(said, "governor.line");
   loaded.config.governor.reserve_name = place_of(said, "governor.reserve");
+  loaded.config.governor.disks_name = place_of(said, "governor.disks");
   return loaded;
 }
 

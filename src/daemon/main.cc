@@ -5,6 +5,7 @@
 
 #include "args/complaint.h"
 #include "base/loop/notify.h"
+#include "base/quantity.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "daemon/config.h"
@@ -12,6 +13,7 @@
 #include "daemon/grpc/quiet.h"
 #include "daemon/options.h"
 #include "guardian/guardian.h"
+#include "supervisor/run/disk_options.h"
 #include "supervisor/run/pool_terms.h"
 #include "supervisor/run/run_id.h"
 #include "supervisor/supervisor.h"
@@ -28,9 +30,9 @@ std::string origin_of(const LoadedConfig& loaded, std::string_view key) {
   return std::string(key);
 }
 
-// Line, reserve, cores and most jobs at once, as a daemon with this configuration would have them
-// on this machine now: lines for people, each a comment of TOML. Makes the group that the daemon
-// would work in, looks, and removes it.
+// Line, reserve, cores, most jobs at once and floors of file systems, as a daemon with this
+// configuration would have them on this machine now: lines for people, each a comment of TOML.
+// Makes the group that the daemon would work in, looks, and removes it.
 Result<std::string> terms_here(guardian::Link link, const LoadedConfig& loaded) {
   supervisor::SupervisorConfig config;
   config.run_id = supervisor::new_run_id(supervisor::wall_now());
@@ -40,6 +42,7 @@ Result<std::string> terms_here(guardian::Link link, const LoadedConfig& loaded) 
   supervisor::PoolOptions options = loaded.config.governor;
   options.line_name = origin_of(loaded, "governor.line");
   options.reserve_name = origin_of(loaded, "governor.reserve");
+  options.disks_name = origin_of(loaded, "governor.disks");
   const auto governor = supervisor::pool_governor(options, **supervisor);
   if (!governor) return tl::unexpected(governor.error());
   const std::string lines = supervisor::terms_text(
@@ -47,6 +50,11 @@ Result<std::string> terms_here(guardian::Link link, const LoadedConfig& loaded) 
   std::string text = "# On this machine now:\n";
   std::string_view rest = lines;
   while (!rest.empty()) text += "# " + std::string(take_until(rest, '\n')) + "\n";
+  const auto disks = supervisor::named_floors(options);
+  if (!disks) return tl::unexpected(disks.error());
+  for (const policy::DiskFloor& disk : *disks) {
+    text += "#   disk      " + format_bytes(disk.floor) + " stay free where " + disk.path + " is\n";
+  }
   return text;
 }
 

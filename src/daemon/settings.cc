@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/text.h"
+#include "supervisor/run/disk_options.h"
 #include "supervisor/sharing/daemon_socket.h"
 
 namespace plimsoll::daemon {
@@ -87,6 +88,18 @@ Result<void> take_caps(Config& config, std::string_view text) {
   return {};
 }
 
+Result<void> take_disks(Config& config, std::string_view text) {
+  config.governor.disks.clear();
+  while (!text.empty()) {
+    const std::string_view word = trim(take_until(text, ','));
+    auto disk = supervisor::parse_disk(word);
+    if (!disk) return pass(std::move(disk));
+    if (!disk->path.starts_with('/')) return mismatch(word, "an absolute path");
+    config.governor.disks.push_back(std::move(*disk));
+  }
+  return {};
+}
+
 Result<void> take_weight(Config& config, std::string_view text) {
   constexpr std::uint64_t kWeightMax = 10'000;
   const auto weight = to_u64(text);
@@ -164,6 +177,10 @@ constexpr auto kSettings = std::to_array<Setting>({
      "Maximum number of jobs of a class at once, of all users together: CLASS=N, separated by "
      "commas",
      take_caps},
+    {"governor.disks", Form::text, Effect::at_restart, "", "", "",
+     "File systems of which some space is to stay free: PATH=FLOOR, where FLOOR is a size or a "
+     "percentage, separated by commas",
+     take_disks},
     {"governor.weight", Form::count, Effect::at_restart, "--weight", "N", "",
      "Share of the CPUs and disks that all jobs together get in competition with the rest of the "
      "machine (1 to 10000; default 100)",

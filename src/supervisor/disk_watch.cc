@@ -122,28 +122,31 @@ policy::DiskSample DiskWatch::look() {
 }
 
 void DiskWatch::start() {
-  if (std::exchange(is_on_, true)) return;
-  timer_->set(clock_.now() + interval_);
+  if (std::exchange(pace_, Pace::on) != Pace::on) timer_->set(clock_.now() + interval_);
 }
 
 void DiskWatch::stop() {
-  is_on_ = false;
+  pace_ = Pace::off;
   timer_->off();
 }
 
+void DiskWatch::rest() {
+  if (std::exchange(pace_, Pace::resting) != Pace::resting) timer_->set(clock_.now() + kRest);
+}
+
 void DiskWatch::look_soon() {
-  if (is_on_) timer_->set(std::max(clock_.now(), asked_ + kSoonGap));
+  if (pace_ != Pace::off) timer_->set(std::max(clock_.now(), asked_ + kSoonGap));
 }
 
 void DiskWatch::ask() {
   for (const auto& lane : lanes_) lane->ask();
   asked_ = clock_.now();
-  timer_->set(asked_ + interval_);
+  timer_->set(asked_ + (pace_ == Pace::resting ? std::max(kRest, interval_) : interval_));
 }
 
 // One that hangs keeps no other's answer back: the next round comes without it.
 void DiskWatch::answered() {
-  if (!is_on_) return;
+  if (pace_ == Pace::off) return;
   const Instant lately = loop::now() - 2 * interval_;
   const auto is_waited_for = [lately](const auto& lane) {
     return lane->is_asked() && lane->free(lately).has_value();

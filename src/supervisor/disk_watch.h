@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -37,6 +38,9 @@ class DiskWatch {
   // From now on, until stop(). Either does nothing the second time.
   void start();
   void stop();
+  // As start(), but seldom, where nothing depends on it but what is known when that is over.
+  void rest();
+  static constexpr Duration kRest = std::chrono::seconds(2);
   // The next look comes now, but so long after the one before; unless it is stopped.
   void look_soon();
   static constexpr Duration kSoonGap = std::chrono::milliseconds(10);
@@ -59,7 +63,7 @@ class DiskWatch {
   std::vector<std::shared_ptr<Lane>> lanes_;
   std::unique_ptr<loop::Clock::Timer> timer_;
   Instant asked_{};
-  bool is_on_ = false;
+  enum class Pace : std::uint8_t { off, resting, on } pace_ = Pace::off;
 };
 
 }  // namespace plimsoll::supervisor

@@ -63,6 +63,7 @@ policy::DiskSample HostExecutor::watch(const std::vector<policy::DiskFloor>& dis
       host_, host_.loop(), paths, holds ? kSpaceLook : kSpaceLookToTell,
       [this, disks](const policy::DiskSample& sample) { on_disks(disks, sample); });
   read_at_ = disk_watch_->look();
+  stop_watching();
   return read_at_;
 }
 
@@ -148,10 +149,15 @@ void HostExecutor::start_watching() {
   if (disk_watch_ != nullptr) disk_watch_->start();
 }
 
+// Where jobs are held for space, the next ones are to be by what is free by then.
 void HostExecutor::stop_watching() {
   watcher_.stop();
   if (disk_watch_ == nullptr) return;
-  disk_watch_->stop();
+  if (holds_writers()) {
+    disk_watch_->rest();
+  } else {
+    disk_watch_->stop();
+  }
   write_looks_.forget_all();
   write_timer_->off();
 }

@@ -123,7 +123,7 @@ Result<int> govern(const GovernOptions& options, BeforeFork before, guardian::Li
   }
   auto governor = supervisor::pool_governor(options.governor, **supervisor);
   if (!governor) return pass(std::move(governor));
-  auto disks = supervisor::disk_floors(options.governor.disks);
+  auto disks = supervisor::disk_floors(options.governor);
   if (!disks) return pass(std::move(disks));
   governor->disks = std::move(*disks);
   if (options.verbosity == Verbosity::verbose) {

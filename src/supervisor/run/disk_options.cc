@@ -99,6 +99,14 @@ class Floors {
   std::vector<policy::DiskFloor> floors_;
 };
 
+Result<Floors> floors_of(const PoolOptions& options) {
+  Floors floors;
+  for (const DiskOption& option : options.disks) {
+    if (auto added = floors.add(option); !added) return pass(std::move(added), options.disks_name);
+  }
+  return floors;
+}
+
 Result<MemoryAmount> parse_floor(std::string_view text) {
   if (!text.ends_with('%')) {
     auto bytes = parse_bytes(text);
@@ -127,16 +135,21 @@ Result<DiskOption> parse_disk(std::string_view text) {
   return DiskOption{.path = std::string(text.substr(0, equals)), .floor = *floor};
 }
 
-Result<std::vector<policy::DiskFloor>> disk_floors(const std::vector<DiskOption>& asked) {
-  Floors floors;
-  for (const DiskOption& option : asked) {
-    if (auto added = floors.add(option); !added) return pass(std::move(added), "--disk");
-  }
+Result<std::vector<policy::DiskFloor>> named_floors(const PoolOptions& options) {
+  auto floors = floors_of(options);
+  if (!floors) return pass(std::move(floors));
+  return floors->take();
+}
+
+Result<std::vector<policy::DiskFloor>> disk_floors(const PoolOptions& options) {
+  auto named = floors_of(options);
+  if (!named) return pass(std::move(named));
+  Floors floors = std::move(*named);
   const auto mounts = read_text_at(AT_FDCWD, "/proc/self/mountinfo");
   if (!mounts) return floors.take();
   const std::vector<std::string> slow = mounts_that_may_block(*mounts);
-  const char* named = ::getenv("TMPDIR");
-  floors.add_told(named != nullptr && *named != '\0' ? named : "/tmp", slow);
+  const char* temporary = ::getenv("TMPDIR");
+  floors.add_told(temporary != nullptr && *temporary != '\0' ? temporary : "/tmp", slow);
   floors.add_told(".", slow);
   return floors.take();
 }

@@ -15,12 +15,15 @@ namespace plimsoll::supervisor {
 // "PATH=FLOOR": a size, or a share of the file system such as 5%.
 Result<DiskOption> parse_disk(std::string_view text);
 
-// Those that the user names; of two on the same file system the higher floor. Besides, to be told
-// of only, those of TMPDIR and of the working directory, unless they are in memory or might hang:
-// a twentieth of their size, and kToldMost at most. An error says what makes no sense.
+// Those that the user names; of two on the same file system the higher floor. An error says what
+// makes no sense.
 //
 // May wait for file systems that are named.
-Result<std::vector<policy::DiskFloor>> disk_floors(const std::vector<DiskOption>& asked);
+Result<std::vector<policy::DiskFloor>> named_floors(const PoolOptions& options);
+
+// Besides these, to be told of only, those of TMPDIR and of the working directory, unless they are
+// in memory or might hang: a twentieth of their size, and kToldMost at most.
+Result<std::vector<policy::DiskFloor>> disk_floors(const PoolOptions& options);
 
 // With less than this free a program that writes as little as a log may fail. A guess.
 inline constexpr double kToldShare = 1.0 / 20;

@@ -36,11 +36,11 @@ struct PoolOptions {
   std::optional<std::uint64_t> jobs_max;
   std::optional<unsigned> weight;        // cgroup::RunWeight::run
   std::map<std::string, unsigned> caps;  // GovernorConfig::caps
-  std::vector<DiskOption> disks;         // disk_floors()
+  std::vector<DiskOption> disks;         // named_floors(), disk_floors()
   bool no_evict = false;
   bool no_pause = false;
-  // What errors call the first two: where the user has said them.
-  std::string line_name = "--line", reserve_name = "--reserve";
+  // What errors call these: where the user has said them.
+  std::string line_name = "--line", reserve_name = "--reserve", disks_name = "--disk";
 };
 
 // "CLASS=N": at most N jobs of a class at once.

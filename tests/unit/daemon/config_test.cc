@@ -123,6 +123,35 @@ TEST_F(ConfigTest, ClassesHaveCaps) {
             "p.toml:1: governor.caps: found \"db\", expected CLASS=N with N from 1 to 1000000");
 }
 
+TEST_F(ConfigTest, FileSystemsHaveFloors) {
+  EXPECT_TRUE(read("")->config.governor.disks.empty());
+  const auto loaded = read("[governor]\ndisks = \"/scratch=2G, /a b=c=5%\"\n");
+  ASSERT_TRUE(loaded) << loaded.error().message();
+  const auto& disks = loaded->config.governor.disks;
+  ASSERT_EQ(disks.size(), 2u);
+  EXPECT_EQ(disks[0].path, "/scratch");
+  EXPECT_EQ(std::get<Bytes>(disks[0].floor), Bytes{2ull << 30});
+  EXPECT_EQ(disks[1].path, "/a b=c");
+  EXPECT_EQ(std::get<supervisor::Percent>(disks[1].floor).value, 5);
+  EXPECT_EQ(loaded->config.governor.disks_name, "p.toml:2: governor.disks");
+  EXPECT_THAT(show(*loaded), HasSubstr("disks = \"/scratch=2G, /a b=c=5%\""));
+  EXPECT_EQ(error_of("governor.disks = \"/a=1G,scratch=2G\"\n"),
+            "p.toml:1: governor.disks: found \"scratch=2G\", expected an absolute path");
+  EXPECT_EQ(error_of("governor.disks = \"/a\"\n"),
+            "p.toml:1: governor.disks: found \"/a\", expected PATH=FLOOR, such as /tmp=2G or "
+            "/tmp=5%");
+}
+
+TEST_F(ConfigTest, AnotherFloorNeedsARestart) {
+  const auto now = read("governor.disks = \"/a=1G\"\n");
+  const auto next = read("governor.disks = \"/a=2G\"\n");
+  ASSERT_TRUE(now && next);
+  const auto changed = changes(*now, *next);
+  ASSERT_EQ(changed.size(), 1u);
+  EXPECT_EQ(changed.front().after.key, "governor.disks");
+  EXPECT_EQ(changed.front().after.effect, Effect::at_restart);
+}
+
 TEST_F(ConfigTest, AnEmptyVariableIsNotSet) {
   variables["PLIMSOLL_CGROUP"] = "";
   const auto loaded = read("governor.cgroup = \"/file\"\n");

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+
 #include "base/loop/loop.h"
 
 namespace plimsoll::supervisor {
@@ -61,6 +63,37 @@ TEST_F(DiskWatchTest, LooksFollowUntilItIsStopped) {
   const std::size_t before = told.size();
   for (int i = 0; i < 5; ++i) ASSERT_TRUE(loop.run_once(std::chrono::milliseconds(10)));
   EXPECT_EQ(told.size(), before);
+}
+
+// Of which it is known when a look is due.
+class NotedClock : public loop::Clock {
+ public:
+  [[nodiscard]] Instant now() const override { return {}; }
+  [[nodiscard]] std::unique_ptr<Timer> timer(std::function<void()> /*callback*/) override {
+    return std::make_unique<NotedTimer>(due);
+  }
+  std::optional<Instant> due;
+
+ private:
+  struct NotedTimer : Timer {
+    explicit NotedTimer(std::optional<Instant>& noted) : when_due(noted) {}
+    void set(Instant when) override { when_due = when; }
+    void off() override { when_due.reset(); }
+    std::optional<Instant>& when_due;
+  };
+};
+
+TEST_F(DiskWatchTest, WhileItRestsLooksAreFew) {
+  NotedClock noted;
+  DiskWatch one(noted, loop, {"/"}, std::chrono::milliseconds(5), {});
+  one.rest();
+  EXPECT_EQ(noted.due, Instant(DiskWatch::kRest));
+  one.start();
+  EXPECT_EQ(noted.due, Instant(std::chrono::milliseconds(5)));
+  one.rest();
+  EXPECT_EQ(noted.due, Instant(DiskWatch::kRest));
+  one.stop();
+  EXPECT_EQ(noted.due, std::nullopt);
 }
 
 TEST_F(DiskWatchTest, ALookCanBeHadSooner) {

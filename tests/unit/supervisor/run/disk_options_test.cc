@@ -41,13 +41,13 @@ TEST(DiskOptions, WhatIsNoFloor) {
 TEST(DiskOptions, AFloorMayBeZero) {
   EXPECT_EQ(std::get<Bytes>(parse_disk("/tmp=0")->floor), Bytes{});
   EXPECT_EQ(std::get<Percent>(parse_disk("/tmp=0%")->floor).value, 0);
-  EXPECT_TRUE(disk_floors({{"/", Percent{0}}}));
+  EXPECT_TRUE(disk_floors({.disks = {{"/", Percent{0}}}}));
 }
 
 TEST(DiskOptions, OfTwoPathsOnAFileSystemTheHigherFloor) {
-  const auto floors = disk_floors({{"/proc", Bytes{}}});
+  const auto floors = disk_floors({.disks = {{"/proc", Bytes{}}}});
   EXPECT_FALSE(floors) << "nothing of it can stay free";
-  const auto same = disk_floors({{"/", 1_MiB}, {"/..", 3_MiB}, {"/.", 2_MiB}});
+  const auto same = disk_floors({.disks = {{"/", 1_MiB}, {"/..", 3_MiB}, {"/.", 2_MiB}}});
   ASSERT_TRUE(same) << same.error().message();
   EXPECT_EQ(same->front().floor, 3_MiB);
   EXPECT_EQ(same->front().rule, policy::DiskRule::hold);
@@ -60,19 +60,30 @@ TEST(DiskOptions, AFloorAsAShareIsOneOfTheFileSystem) {
   struct statfs seen{};
   ASSERT_EQ(::statfs("/", &seen), 0);
   const double size = static_cast<double>(seen.f_blocks) * static_cast<double>(seen.f_frsize);
-  const auto floors = disk_floors({{"/", Percent{50}}});
+  const auto floors = disk_floors({.disks = {{"/", Percent{50}}}});
   ASSERT_TRUE(floors);
   EXPECT_NEAR(to_double(floors->front().floor), size / 2, 1);
 }
 
+TEST(DiskOptions, NoOthersAreWatchedWhereOnlyThoseThatAreNamedAre) {
+  EXPECT_TRUE(named_floors({})->empty());
+  const auto floors = named_floors({.disks = {{"/", 1_MiB}}});
+  ASSERT_TRUE(floors);
+  ASSERT_EQ(floors->size(), 1u);
+  EXPECT_EQ(floors->front().rule, policy::DiskRule::hold);
+  const auto missing = named_floors({.disks = {{"/does/not/exist", 1_MiB}}, .disks_name = "f:3"});
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().message(), "f:3: /does/not/exist: No such file or directory");
+}
+
 TEST(DiskOptions, WhatMakesNoSenseIsTold) {
-  const auto missing = disk_floors({{"/does/not/exist", 1_MiB}});
+  const auto missing = disk_floors({.disks = {{"/does/not/exist", 1_MiB}}});
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().message(), "--disk: /does/not/exist: No such file or directory");
-  const auto file = disk_floors({{"/proc/self/stat", 1_MiB}});
+  const auto file = disk_floors({.disks = {{"/proc/self/stat", 1_MiB}}});
   ASSERT_FALSE(file);
   EXPECT_THAT(file.error().message(), HasSubstr("Not a directory"));
-  const auto whole = disk_floors({{"/", Bytes{std::uint64_t{1} << 60}}});
+  const auto whole = disk_floors({.disks = {{"/", Bytes{std::uint64_t{1} << 60}}}});
   ASSERT_FALSE(whole);
   EXPECT_THAT(whole.error().message(),
               HasSubstr("--disk: /: a floor of 1048576 TiB leaves nothing"));
