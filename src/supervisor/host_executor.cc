@@ -81,6 +81,7 @@ void HostExecutor::external_over(JobId job, const policy::AttemptEnd& end) {
   --external_jobs_;
   watch_external();
   external_uses(*record, {});
+  look_after_writer(end);
   scheduler_.on_over(job, end);
 }
 
@@ -353,8 +354,7 @@ void HostExecutor::on_over(AttemptRecord& record, const policy::AttemptEnd& end)
   } else if (!is_watching()) {
     stop_watching();
   }
-  // What it has removed at its end may be what another waits for.
-  if (holds_writers() && record.end.written > Bytes{}) disk_watch_->look_soon();
+  look_after_writer(record.end);
   record.span.observe(system_.now());
   job.owner->on_over(record.key);
   if (record.attempt.has_group() && ++removals_ > removals_max_) {
@@ -362,6 +362,11 @@ void HostExecutor::on_over(AttemptRecord& record, const policy::AttemptEnd& end)
   } else {
     tell_over(record);
   }
+}
+
+// What it has removed at its end may be what another waits for.
+void HostExecutor::look_after_writer(const policy::AttemptEnd& end) {
+  if (holds_writers() && end.written > Bytes{}) disk_watch_->look_soon();
 }
 
 void HostExecutor::tell_over(AttemptRecord& record) {

@@ -188,6 +188,7 @@ class HostExecutor : public policy::Executor,
   void on_removed(AttemptRecord& record);
   void on_gone(AttemptRecord& record, const AttemptResult& result);
   void tell_over(AttemptRecord& record);
+  void look_after_writer(const policy::AttemptEnd& end);
   void forget_if_done(JobId job);
 
   RunHost& host_;

@@ -25,6 +25,8 @@ class HostSchedulerObserver {
   virtual void on_learnt(const policy::AttemptSummary& /*what*/) {}
   // Something that people should know.
   virtual void on_notice(const std::string& text) = 0;
+  // The same of a file system whose space is short.
+  virtual void on_disk_news(const policy::DiskNews& news) { on_notice(news.reason); }
 };
 
 // Runs jobs on the real machine, which may come at any time: the scheduler decides, HostExecutor
@@ -91,6 +93,8 @@ class HostScheduler : private policy::SchedulerListener,
   [[nodiscard]] policy::Scheduler& scheduler() { return scheduler_; }
   [[nodiscard]] const policy::Scheduler& scheduler() const { return scheduler_; }
   [[nodiscard]] const HostExecutor& executor() const { return executor_; }
+  // Whether the space of any file system is watched.
+  [[nodiscard]] bool watches_disks() const { return !disks_.empty(); }
   [[nodiscard]] SystemRecord& system() { return system_; }
   [[nodiscard]] const PoolLimits& wall() const {
     return *pool_limits_;
@@ -99,6 +103,7 @@ class HostScheduler : private policy::SchedulerListener,
  private:
   [[nodiscard]] monitor::Bounds bounds() const override;
   void on_notice(const std::string& text) override { observer_.on_notice(text); }
+  void on_disk_news(const policy::DiskNews& news) override { observer_.on_disk_news(news); }
   void on_stall(Duration stalled) override;
 
   void on_event(const policy::Event& event) override;

@@ -51,6 +51,7 @@ Result<supervisor::ExternalSpec> spec_of(const v1::Enter& message) {
   spec.job_class = message.class_();
   spec.memory_hint = known_bytes(message.hints().memory_bytes());
   spec.memory_max = known_bytes(message.limits().memory_max_bytes());
+  spec.disk_hint = known_bytes(message.hints().disk_bytes());
   const double cores = message.hints().cores();
   if (!std::isfinite(cores) || cores < 0 || cores > kCoresMax) {
     return wrong("hints.cores", std::to_string(cores), "0 to 100000");

@@ -18,17 +18,24 @@ bool is_writer(const Member& member) {
   return std::max(written(member), left_to_write(member)) >= kWritesLeast;
 }
 
-bool is_unshown(const Member& member) {
+// Nobody looks at it, as its client has not said where it is: it will never show what it writes.
+bool is_unseen(const Member& member, Instant now) {
+  const bool is_looked_at = member.seen != member.started && !member.sample.claimed;
+  return !is_looked_at && now - member.started >= kWriteShown;
+}
+
+bool is_unshown(const Member& member, Instant now) {
   return member.state != MemberState::dying && !member.estimate.written &&
-         !has_shown_writing(member);
+         !has_shown_writing(member) && !is_unseen(member, now);
 }
 
 // By its end, as far as looks at it tell: where space is only told of they are far apart.
-bool may_leave_space(const Member& member, const DiskRoom& room) {
+bool may_leave_space(const Member& member, const DiskRoom& room, Instant now) {
   if (written(member) >= kWritesLeast) return true;
   if (member.state == MemberState::dying) return false;
   const bool is_seldom_seen = !member.sample.written || room.disk->rule == DiskRule::tell;
-  return is_unshown(member) || is_writer(member) || (!member.estimate.written && is_seldom_seen);
+  return is_unshown(member, now) || is_writer(member) ||
+         (!member.estimate.written && is_seldom_seen && !is_unseen(member, now));
 }
 
 const Member* largest_writer(const RunningSet& running_set) {
@@ -197,7 +204,7 @@ void DiskSpace::take_fall(Look& look, const std::optional<double>& before, Insta
   look.since = now;
 }
 
-std::vector<DiskRoom> DiskSpace::rooms(const RunningSet& running_set) const {
+std::vector<DiskRoom> DiskSpace::rooms(const RunningSet& running_set, Instant now) const {
   std::vector<DiskRoom> rooms;
   for (std::size_t i = 0; i < disks_.size(); ++i) {
     if (looks_[i].free) rooms.push_back({.disk = &disks_[i], .free = *looks_[i].free});
@@ -205,10 +212,10 @@ std::vector<DiskRoom> DiskSpace::rooms(const RunningSet& running_set) const {
   for (DiskRoom& room : rooms) {
     for (const Member* member : running_set.members()) {
       if (member->held && member->held_for == Shortage::space) room.has_paused = true;
-      if (may_leave_space(*member, room)) ++room.writers;
+      if (may_leave_space(*member, room, now)) ++room.writers;
       if (!room.is_for(member->estimate)) continue;
       room.promised += left_to_write(*member);
-      if (is_unshown(*member)) ++room.unshown;
+      if (is_unshown(*member, now)) ++room.unshown;
     }
     if (room.disk->rule == DiskRule::tell) room.has_paused = false;
   }
@@ -231,8 +238,8 @@ std::vector<DiskTenancy> DiskSpace::tenancies(const RunningSet& running_set, std
                   {.written = written(*member),
                    .promised = promised,
                    .fresh = is_fresh ? promised : 0,
-                   .unshown = counts && is_unshown(*member) ? std::size_t{1} : 0,
-                   .writers = may_leave_space(*member, room) ? std::size_t{1} : 0,
+                   .unshown = counts && is_unshown(*member, now) ? std::size_t{1} : 0,
+                   .writers = may_leave_space(*member, room, now) ? std::size_t{1} : 0,
                    .has_paused = is_paused && room.disk->rule == DiskRule::hold});
     }
     tenancies.push_back(std::move(tenancy));
@@ -318,6 +325,15 @@ void DiskSpace::stop_writers(std::size_t disk, RunningSet& running_set, Instant 
                                    {"floor_bytes", to_double(floor.floor)},
                                    {"job_written_bytes", written(*member)}}});
   }
+}
+
+std::vector<DiskStatus> DiskSpace::status() const {
+  std::vector<DiskStatus> all;
+  for (std::size_t i = 0; i < disks_.size(); ++i) {
+    DiskStatus& one = all.emplace_back(DiskStatus{.floor = disks_[i]});
+    if (looks_[i].free) one.free = to_bytes(*looks_[i].free);
+  }
+  return all;
 }
 
 bool DiskSpace::has_room(const RunningSet& running_set, const Member& member) const {

@@ -83,6 +83,12 @@ struct DiskNews {
   Numbers numbers;
 };
 
+// How much is free of a file system; absent: that could not be told when it was looked at last.
+struct DiskStatus {
+  DiskFloor floor;
+  std::optional<Bytes> free{};
+};
+
 // What is free of each, and what follows from it for those that run. Writers are paused, the last
 // started first, so that earlier ones come to their ends and remove what they have written: a pause
 // by itself frees nothing. The first of those that write goes on, as does the keel.
@@ -101,7 +107,7 @@ class DiskSpace {
                                               const RunningSet& running_set, Instant now);
 
   // For starts; without those of which nothing is known. They refer to this. O(running).
-  [[nodiscard]] std::vector<DiskRoom> rooms(const RunningSet& running_set) const;
+  [[nodiscard]] std::vector<DiskRoom> rooms(const RunningSet& running_set, Instant now) const;
   // What each tenant has of the same ones, in their order; `tenants`: of whom jobs run or wait.
   [[nodiscard]] std::vector<DiskTenancy> tenancies(const RunningSet& running_set,
                                                    std::size_t tenants, Instant now) const;
@@ -112,6 +118,8 @@ class DiskSpace {
   // Whether one that was frozen for space may go on: there is enough, or nobody writes who would
   // go before it.
   [[nodiscard]] bool has_room(const RunningSet& running_set, const Member& member) const;
+
+  [[nodiscard]] std::vector<DiskStatus> status() const;
 
  private:
   struct Look {

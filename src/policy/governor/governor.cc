@@ -112,7 +112,7 @@ std::vector<Decision> Governor::rule(Instant now, unsigned starts_max) {
     seen.yielding.add_constant(taken_);
     hindsight_.forecast(running_set_, seen.going, limits_.line, now);
     resume_policy_.descend(running_set_, config_, limits_, seen, disk_space_, now, rulings);
-    seen.around.disks = disk_space_.rooms(running_set_);
+    seen.around.disks = disk_space_.rooms(running_set_, now);
     if (seen.tenancy.is_shared()) {
       seen.disk_tenancies = disk_space_.tenancies(running_set_, tenants_.size(), now);
     }

@@ -142,6 +142,8 @@ class Governor {
   [[nodiscard]] double cores_wanted() const { return running_set_.cores_wanted(); }
   // Cores that were used of late by anybody but the pool; absent where the host can't tell.
   [[nodiscard]] std::optional<double> cores_of_others() const { return processors_.others(); }
+  // The file systems of the configuration, as of the last look.
+  [[nodiscard]] std::vector<DiskStatus> disks() const { return disk_space_.status(); }
   void set_jobs_max(unsigned jobs_max);
   [[nodiscard]] const GovernorConfig& config() const { return config_; }
 

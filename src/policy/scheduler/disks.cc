@@ -6,7 +6,7 @@ namespace plimsoll::policy {
 void Scheduler::on_disks(const DiskSample& sample) {
   for (const DiskNews& news : governor_.observe(sample, now())) {
     tell(EventKind::alarm, news.writer, news.reason, news.numbers);
-    if (listener_ != nullptr) listener_->on_notice(news.reason);
+    if (listener_ != nullptr) listener_->on_disk_news(news);
   }
   turn();
 }

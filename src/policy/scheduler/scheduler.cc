@@ -317,7 +317,8 @@ SchedulerStatus Scheduler::status() const {
                          .counts = counts_,
                          .holding = holding(),
                          .remaining = {},
-                         .jobs = {}};
+                         .jobs = {},
+                         .disks = governor_.disks()};
   if (executor_ == nullptr || jobs_.empty()) return status;
   status.remaining = time_left(work_left(jobs_, kinds_, estimator_, governor_, now()), progress_);
   status.jobs = job_statuses(jobs_, now());

@@ -51,6 +51,8 @@ class SchedulerListener {
   virtual void on_learnt(const AttemptSummary& /*attempt*/) {}
   // A sentence that people should read at once.
   virtual void on_notice(const std::string& /*text*/) {}
+  // The space of a file system is short, which they should read as well.
+  virtual void on_disk_news(const DiskNews& news) { on_notice(news.reason); }
 };
 
 // Conducts one run: joins the queue (needs, retries, halts, time-outs), the governor and the

@@ -68,6 +68,7 @@ struct SchedulerStatus {
   std::optional<Holding> holding;     // why the first waiting job waits
   std::optional<Duration> remaining;  // of the whole run, as far as anything is known of it
   std::vector<JobStatus> jobs;        // running and frozen ones, oldest first
+  std::vector<DiskStatus> disks{};    // whose space is watched
 };
 
 // The jobs that run and their attempts, oldest first.

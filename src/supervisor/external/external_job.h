@@ -32,6 +32,7 @@ struct ExternalSpec {
   std::string name{};       // the client's
   std::string job_class{};  // empty: derived from the command, kExternalClass without one
   std::optional<Bytes> memory_hint{}, memory_max{};
+  std::optional<Bytes> disk_hint{};
   std::optional<double> cpu_hint{};
   int priority = 0;
   std::optional<unsigned> weight{};  // of CPU time and I/O, as of cpu.weight

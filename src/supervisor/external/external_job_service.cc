@@ -45,7 +45,10 @@ ExternalJobService::ExternalJobService(Supervisor& supervisor, HostScheduler& ho
       host_scheduler_(host_scheduler),
       owner_(owner),
       signals_(supervisor.loop()),
-      external_jobs_(*this, {.uid = ::geteuid(), .machine = size_of_machine()}),
+      external_jobs_(
+          *this, {.uid = ::geteuid(),
+                  .machine = size_of_machine(),
+                  .writes = host_scheduler.watches_disks() ? Writes::measured : Writes::ignored}),
       timer_(supervisor.loop().timer([this] { go_on(); })),
       reader_(supervisor.loop()) {
   host_scheduler_.attach(external_jobs_);

@@ -135,6 +135,7 @@ Result<void> ExternalJobs::enter(ClientId id, const ExternalSpec& spec) {
   job.cwd = spec.cwd;
   job.memory_hint = spec.memory_hint ? spec.memory_hint : spec.memory_max;
   job.cpu_hint = spec.cpu_hint;
+  job.disk_hint = spec.disk_hint;
   job.priority = spec.priority;
   job.restartable = spec.restartable;
   job.owner = owner_of((*owner)->peer, config_.uid);
@@ -159,6 +160,7 @@ Result<void> ExternalJobs::watch(ClientId id, const std::string& name,
   if (auto apart = check_apart(place, external_job); !apart) return apart;
   external_job.spec.place = place;
   external_job.process_set = std::move(*process_set);
+  if (external_job.state == ExternalJob::State::running) look_at_writes(external_job, now());
   settle_place(external_job);
   return {};
 }
@@ -238,9 +240,13 @@ void ExternalJobs::end(JobId job, policy::Outcome outcome, const ExternalEnd& ho
   external_job.dying.reset();
   external_job.process_set.reset();
   external_job.seen = external_job.sampled = {};
+  const auto written = std::exchange(external_job.written, std::nullopt);
   external_job.peak = {};
   --running_;
-  host_.on_attempt_over(job, attempt_end(outcome, how, wall));
+  policy::AttemptEnd over = attempt_end(outcome, how, wall);
+  // It may be that nothing could be read.
+  if (written > Bytes{}) over.written = written;
+  host_.on_attempt_over(job, over);
 }
 
 report::JobReport ExternalJobs::report_of(const ExternalJob& external_job,
@@ -266,6 +272,7 @@ void ExternalJobs::start(const policy::Start& start) {
   external_job.clock.emplace(now());
   external_job.admitted_with = start.admitted_with;
   ++running_;
+  look_at_writes(external_job, now());
   if (external_job.process_set) settle_place(external_job);
   ExternalListener* told = clients_.at(external_job.client).listener;
   if (told != nullptr) told->on_admit(external_job.spec.name, start.attempt, external_job.why);

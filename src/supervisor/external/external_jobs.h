@@ -52,9 +52,13 @@ class ExternalJobsHost {
   virtual void on_ended(const report::JobReport& /*report*/) {}
 };
 
+// Whether it matters what jobs write to file systems.
+enum class Writes : std::uint8_t { ignored, measured };
+
 struct ExternalConfig {
   std::uint32_t uid = 0;  // of the daemon
   MachineSize machine{};
+  Writes writes = Writes::ignored;
 };
 
 // The jobs that clients run themselves, as the executor that the governor's decisions about them go
@@ -151,6 +155,7 @@ class ExternalJobs : public policy::Executor, public ClientJobs {
   void tell(JobId job, ExternalJob& external_job, const ExternalSample& sample);
   void take_last_word(JobId job, ExternalJob& external_job, const ExternalEnd& how);
   void look_at(JobId job, Instant now);
+  void look_at_writes(ExternalJob& external_job, Instant now) const;
   void end(JobId job, policy::Outcome outcome, const ExternalEnd& end);
   void forget(JobId job);
   [[nodiscard]] static report::JobReport report_of(const ExternalJob& external_job,

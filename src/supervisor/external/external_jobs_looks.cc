@@ -43,7 +43,8 @@ void ExternalJobs::take_last_word(JobId job, ExternalJob& external_job, const Ex
                          .used = {},
                          .peak = external_job.peak,
                          .cpu = *external_job.seen.cpu,
-                         .io = external_job.seen.io});
+                         .io = external_job.seen.io,
+                         .written = external_job.written});
 }
 
 void ExternalJobs::tell(JobId job, ExternalJob& external_job, const ExternalSample& sample) {
@@ -57,7 +58,8 @@ void ExternalJobs::tell(JobId job, ExternalJob& external_job, const ExternalSamp
                          .used = used,
                          .peak = external_job.peak,
                          .cpu = external_job.seen.cpu.value_or(Duration{}),
-                         .io = external_job.seen.io};
+                         .io = external_job.seen.io,
+                         .written = external_job.written};
   // A word is no measurement: nobody else is to lose anything by it.
   if (!external_job.sampled.used && external_job.admitted_with) {
     seen.used = std::min(used, *external_job.admitted_with);
@@ -106,7 +108,16 @@ void ExternalJobs::look_at(JobId job, Instant when) {
   }
   if (!external_job->process_set) return;
   external_job->sampled = external_job->process_set->look(when);
+  look_at_writes(*external_job, when);
   tell(job, *external_job, external_job->sampled);
+}
+
+// What can't be read counts as nothing: others would wait for it to show that for as long as the
+// job runs.
+void ExternalJobs::look_at_writes(ExternalJob& external_job, Instant when) const {
+  if (config_.writes == Writes::ignored || !external_job.process_set) return;
+  const Bytes seen = external_job.process_set->written(when).value_or(Bytes{});
+  external_job.written = std::max(external_job.written.value_or(Bytes{}), seen);
 }
 
 }  // namespace plimsoll::supervisor

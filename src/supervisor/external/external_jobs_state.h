@@ -20,8 +20,9 @@ struct ExternalJobs::ExternalJob {
   State state = State::waiting;
   std::optional<PausableClock> clock{};  // of the present attempt
   std::unique_ptr<ExternalProcessSet> process_set{};
-  ExternalSample seen{};     // as last told or measured
-  ExternalSample sampled{};  // as last measured
+  ExternalSample seen{};           // as last told or measured
+  ExternalSample sampled{};        // as last measured
+  std::optional<Bytes> written{};  // to file systems, as seen; absent: nobody looks
   Bytes peak{};
   std::optional<Bytes> admitted_with{};  // what the present attempt was admitted with
   std::vector<report::AttemptReport> attempts{};

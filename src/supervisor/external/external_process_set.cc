@@ -16,6 +16,7 @@
 #include "kernel/counters/group_files.h"
 #include "supervisor/external/peer_rights.h"
 #include "supervisor/external/process_signals.h"
+#include "supervisor/write_meter.h"
 
 namespace plimsoll::supervisor {
 namespace {
@@ -125,6 +126,22 @@ class ExternalCgroup : public ExternalProcessSet {
     return seen;
   }
 
+  // Those who were there before may have written long ago.
+  std::optional<Bytes> written(Instant now) override {
+    if (!proc_) {
+      auto proc = procfs::ProcDir::open();
+      if (!proc) return std::nullopt;
+      proc_.emplace(std::move(*proc));
+    }
+    if (write_meter_.is_due(now, kWriteLook)) {
+      const bool is_first = !write_meter_.looked();
+      write_meter_.look(*proc_, *group_, now);
+      if (is_first) written_before_ = write_meter_.written().value_or(Bytes{});
+    }
+    const auto most = write_meter_.written();
+    return most ? std::optional(*most - written_before_) : std::nullopt;
+  }
+
   void weigh(unsigned weight) override {
     rights_.act([this, weight] {
       weight_.reset();
@@ -166,6 +183,9 @@ class ExternalCgroup : public ExternalProcessSet {
   bool is_killed_ = false;
   std::optional<Duration> cpu_before_;
   std::optional<Bytes> io_before_;
+  std::optional<procfs::ProcDir> proc_;  // once it was asked what is written
+  WriteMeter write_meter_;
+  Bytes written_before_{};
   std::optional<cgroup::FreezeGuard> frozen_;
   std::optional<WeightGuard> weight_;
   ProcessSignals& signals_;
@@ -199,6 +219,11 @@ class ExternalFamily : public ExternalProcessSet {
     ExternalSample seen{.used = usage.used, .cpu = usage.user + usage.system, .io = {}};
     if (usage.io) seen.io = usage.io->read + usage.io->written;
     return seen;
+  }
+
+  std::optional<Bytes> written(Instant /*now*/) override {
+    const auto& io = family_->usage.io;
+    return io ? std::optional(io->written) : std::nullopt;
   }
 
   void weigh(unsigned /*weight*/) override {}

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "policy/job/tenant.h"
@@ -33,5 +34,7 @@ struct Peer {
 // Whose turn and share of the machine it takes: root and this process's own user are the host; on
 // other machines each certificate is a user.
 [[nodiscard]] policy::Tenant tenant_of(const Peer& peer);
+// Who that is, for people: "uid 1000".
+[[nodiscard]] std::string user_text(policy::Tenant tenant);
 
 }  // namespace plimsoll::supervisor

@@ -96,6 +96,31 @@ TEST_F(GuestPlaceTest, AFamilyIsMeasuredStoppedAndKilled) {
   }));
 }
 
+TEST_F(GuestPlaceTest, WhatIsWrittenIsSeenFromWhenItIsAskedFirst) {
+  PREPARE_OR_SKIP(plimsoll::testing::kHybrid);
+  const cgroup::Leaf leaf = ground_->leaf("job");
+  const std::string file = "/var/tmp/plimsoll-written-" + std::to_string(::getpid());
+  const Started before = plimsoll::testing::start(leaf, {"write_file", file, "3"});
+  ASSERT_TRUE(plimsoll::testing::wait_ready(before));
+  auto group = open_group({path_of(leaf)}, {.uid = ::geteuid()}, hierarchies, "", signals);
+  ASSERT_TRUE(group) << group.error().message();
+  EXPECT_TRUE(eventually([&] { return state_of(before.pid) == 'S'; })) << "it has written";
+  EXPECT_EQ((*group)->written(plimsoll::testing::clock_now()), Bytes{});
+  const Started writer = plimsoll::testing::start(leaf, {"write_file", file, "5"});
+  EXPECT_TRUE(eventually([&] {
+    const auto seen = (*group)->written(plimsoll::testing::clock_now());
+    return seen && *seen >= 5_MiB && *seen < 6_MiB;
+  }));
+  auto family = open_processes({writer.pid}, {.uid = ::geteuid()}, look, signals);
+  ASSERT_TRUE(family) << family.error().message();
+  EXPECT_EQ((*family)->written(plimsoll::testing::clock_now()), std::nullopt);
+  EXPECT_TRUE(eventually([&] {
+    read();
+    const auto seen = (*family)->written(plimsoll::testing::clock_now());
+    return seen && *seen >= 5_MiB;
+  }));
+}
+
 // Whose child was born since the last reading: it is found while its parent stands still.
 TEST_F(GuestPlaceTest, AChildThatNobodyHasReadIsStoppedAndKilled) {
   PREPARE_OR_SKIP(plimsoll::testing::kHybrid);

@@ -87,8 +87,10 @@ struct GovernorSessionTest : ::testing::Test, supervisor::ExternalJobsHost {
 };
 
 TEST_F(GovernorSessionTest, AJobFromEnterToLeave) {
-  say(R"(enter { id: "a" class: "cc" priority: -3 hints { memory_bytes: 4096 cores: 1.5 } })");
+  say(R"(enter { id: "a" class: "cc" priority: -3
+                 hints { memory_bytes: 4096 cores: 1.5 disk_bytes: 8192 } })");
   EXPECT_EQ(entered.at("a").memory_hint, Bytes{4096});
+  EXPECT_EQ(entered.at("a").disk_hint, Bytes{8192});
   EXPECT_EQ(entered.at("a").cpu_hint, 1.5);
   EXPECT_EQ(entered.at("a").priority, -3);
   EXPECT_EQ(entered.at("a").job_class, "cc");

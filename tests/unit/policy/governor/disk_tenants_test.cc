@@ -102,6 +102,22 @@ TEST(DiskTenants, UnknownJobsOfOneUserLeavePlacesToThoseOfAnother) {
   EXPECT_THAT(disk.rules(1), ElementsAre("admit 21"));
 }
 
+// Its client runs it, and has not said where.
+TEST(DiskTenants, JobsThatNobodyLooksAtAreNotWaitedForToShowThemselves) {
+  OnADisk disk;
+  static_cast<void>(disk.is_free(1000, 0));
+  for (unsigned id = 1; id <= 5; ++id) disk.stranger(id, id);
+  EXPECT_EQ(disk.rules(0).size(), kUnshownMost);
+  disk.is_told_to_use(1, 0.5, 1);
+  EXPECT_THAT(disk.rules(1), IsEmpty());
+  EXPECT_EQ(disk.cause(), HoldCause::space);
+  EXPECT_THAT(disk.rules(2.1), ElementsAre("admit 5"));
+  // Nor for what they leave.
+  disk.writer(6, 5000);
+  static_cast<void>(disk.is_free(1000, 5));
+  EXPECT_THAT(disk.rules(5), ElementsAre("admit 6"));
+}
+
 // She writes without end, and was there first.
 TEST(DiskTenants, WhoHasMostBeyondAnEqualPartIsPausedFirstBeItTheKeel) {
   OnADisk disk;

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -18,8 +20,8 @@ using namespace std::chrono_literals;
 // A place that does as it is told.
 struct ModelProcessSet : ExternalProcessSet {
   ModelProcessSet(std::vector<std::string>& journal, std::vector<Instant>& samples,
-                  const std::function<void()>& takes)
-      : log(journal), sampled(samples), on_look(takes) {}
+                  const std::function<void()>& takes, const std::optional<Bytes>& writes)
+      : log(journal), sampled(samples), on_look(takes), has_written(writes) {}
   ~ModelProcessSet() override { log.push_back("place closed"); }
   ModelProcessSet(const ModelProcessSet&) = delete;
   ModelProcessSet& operator=(const ModelProcessSet&) = delete;
@@ -28,6 +30,7 @@ struct ModelProcessSet : ExternalProcessSet {
     if (on_look) on_look();
     return {.used = 70_MiB, .cpu = 3s, .io = {}};
   }
+  std::optional<Bytes> written(Instant) override { return has_written; }
   void weigh(unsigned weight) override { log.push_back("place weighs " + std::to_string(weight)); }
   void freeze() override { log.push_back("place frozen"); }
   void thaw() override { log.push_back("place thawed"); }
@@ -35,11 +38,15 @@ struct ModelProcessSet : ExternalProcessSet {
   std::vector<std::string>& log;
   std::vector<Instant>& sampled;
   const std::function<void()>& on_look;
+  const std::optional<Bytes>& has_written;
 };
 
 // ExternalJobs with a scheduler that keeps a list: what was asked of it is in `asked`, what clients
 // were told in `told`.
 struct GuestsTest : ::testing::Test, ExternalJobsHost, ExternalListener {
+  explicit GuestsTest(Writes writes = Writes::ignored)
+      : external_jobs{*this,
+                      {.uid = 0, .machine = {.memory = 64_GiB, .cpus = 8}, .writes = writes}} {}
   [[nodiscard]] Instant now() const override { return at; }
   JobId next_id() override { return JobId{++last}; }
   void enter(const policy::JobSpec& job) override { entered.push_back(job); }
@@ -61,7 +68,7 @@ struct GuestsTest : ::testing::Test, ExternalJobsHost, ExternalListener {
   Result<std::unique_ptr<ExternalProcessSet>> open_place(const ExternalLocation&,
                                                          const Peer& peer) override {
     if (peer.uid != 0) return fail(std::errc::permission_denied, "not the peer's");
-    return std::make_unique<ModelProcessSet>(told, sampled, on_look);
+    return std::make_unique<ModelProcessSet>(told, sampled, on_look, has_written);
   }
 
   void on_admit(const std::string& name, unsigned attempt, const std::string&) override {
@@ -113,10 +120,11 @@ struct GuestsTest : ::testing::Test, ExternalJobsHost, ExternalListener {
   std::vector<policy::JobSample> samples;
   std::vector<policy::AttemptEnd> ends;
   std::vector<std::string> asked, told;
-  std::vector<Instant> sampled;   // the moments that places were looked at for
-  std::function<void()> on_look;  // within each look
-  std::set<JobId> again;          // that get another attempt
-  ExternalJobs external_jobs{*this, {.uid = 0, .machine = {.memory = 64_GiB, .cpus = 8}}};
+  std::vector<Instant> sampled;        // the moments that places were looked at for
+  std::function<void()> on_look;       // within each look
+  std::set<JobId> again;               // that get another attempt
+  std::optional<Bytes> has_written{};  // by who is at a place
+  ExternalJobs external_jobs;
   ClientId client = external_jobs.open({.uid = 0}, *this);
 };
 
