@@ -8,6 +8,8 @@
 #include "policy/governor/processors.h"
 #include "policy/job/attempt.h"
 #include "store/history/state_dir.h"
+#include "supervisor/external/peer.h"
+#include "supervisor/run/disk_options.h"
 #include "supervisor/run/run_id.h"
 #include "supervisor/wall_clock.h"
 
@@ -81,6 +83,9 @@ Result<std::unique_ptr<Daemon>> Daemon::start(guardian::Link link, LoadedConfig 
   }
   auto governor = supervisor::pool_governor(config.config.governor, **supervisor);
   if (!governor) return pass(std::move(governor));
+  auto disks = supervisor::named_floors(config.config.governor);
+  if (!disks) return pass(std::move(disks));
+  governor->disks = std::move(*disks);
   governor->cores_wait_max = kCoresWaitMax;
   std::unique_ptr<Daemon> daemon(new Daemon(std::move(*supervisor), std::move(config),
                                             std::move(options), *governor, guardian));
@@ -111,6 +116,10 @@ Result<void> Daemon::start_runners() {
 }
 
 void Daemon::on_notice(const std::string& text) { log(text); }
+
+void Daemon::on_disk_news(const policy::DiskNews& news) {
+  log(news.writer ? news.reason + " (" + supervisor::user_text(news.tenant) + ")" : news.reason);
+}
 
 void Daemon::on_scheduler_event(const policy::Event& event) {
   services_->event(event);

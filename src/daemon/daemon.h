@@ -44,6 +44,7 @@ class Daemon : private supervisor::HostSchedulerObserver, private supervisor::Si
   void on_scheduler_event(const policy::Event& event) override;
   void on_learnt(const policy::AttemptSummary& what) override { knowledge_.learnt(what); }
   void on_notice(const std::string& text) override;
+  void on_disk_news(const policy::DiskNews& news) override;
   void watch_dog(pid_t guardian);
   void on_signal(const guardian::Signalled& signal) override;
   void on_resumed() override;

@@ -92,6 +92,23 @@ void append_memory(Sheet& sheet, const Snapshot& seen) {
                 count(seen.samples_dropped));
 }
 
+void append_disks(Sheet& sheet, const std::vector<policy::DiskStatus>& disks) {
+  if (disks.empty()) return;
+  const auto labels = [](const policy::DiskStatus& disk) {
+    return Labels{{"path", report::printable(disk.floor.path)}};
+  };
+  sheet.family(MetricType::Gauge, "plimsoll_disk_free_bytes",
+               "Free space of the file system that holds this path, as users have it.");
+  for (const policy::DiskStatus& disk : disks) {
+    if (disk.free) sheet.value(labels(disk), to_double(*disk.free));
+  }
+  sheet.family(MetricType::Gauge, "plimsoll_disk_floor_bytes",
+               "Space that is to stay free on the file system that holds this path.");
+  for (const policy::DiskStatus& disk : disks) {
+    sheet.value(labels(disk), to_double(disk.floor.floor));
+  }
+}
+
 void append_loop(Sheet& sheet, const Snapshot& seen) {
   sheet.gauge("plimsoll_loop_turn_max_seconds", "Longest turn of the daemon's loop.",
               to_seconds(seen.longest_turn));
@@ -149,6 +166,7 @@ void append_gauges(std::vector<MetricFamily>& families, const Snapshot& snapshot
   sheet.value({{"version", std::string(version)}}, 1);
   append_jobs(sheet, snapshot);
   append_memory(sheet, snapshot);
+  append_disks(sheet, snapshot.scheduler.disks);
   append_loop(sheet, snapshot);
   if (snapshot.others) append_leases(sheet, *snapshot.others);
   append_machine(sheet, snapshot);

@@ -84,6 +84,17 @@ TEST_F(MetricsTest, WhatOtherRunsHaveIsToldWhereSomethingIsLeased) {
   EXPECT_THAT(seen, HasSubstr("plimsoll_lease_cores_used 1.5\n"));
 }
 
+TEST_F(MetricsTest, WatchedFileSystemsHaveAFloorAndFreeSpace) {
+  EXPECT_THAT(text(), Not(HasSubstr("plimsoll_disk_")));
+  snapshot.scheduler.disks = {{.floor = {.path = "/scratch", .floor = 1_GiB}, .free = 100_MiB},
+                              {.floor = {.path = "/hangs", .floor = 1_MiB}, .free = {}}};
+  const std::string seen = text();
+  EXPECT_THAT(seen, HasSubstr("plimsoll_disk_free_bytes{path=\"/scratch\"} 104857600\n"));
+  EXPECT_THAT(seen, HasSubstr("plimsoll_disk_floor_bytes{path=\"/scratch\"} 1073741824\n"));
+  EXPECT_THAT(seen, HasSubstr("plimsoll_disk_floor_bytes{path=\"/hangs\"} 1048576\n"));
+  EXPECT_THAT(seen, Not(HasSubstr("plimsoll_disk_free_bytes{path=\"/hangs\"}")));
+}
+
 TEST_F(MetricsTest, OomKillsAreToldByWhoseLimitItWas) {
   report::JobReport killed = report("x", policy::Outcome::machine_oom);
   killed.attempts.back().oom.emplace().level = policy::OomLevel::pool;
