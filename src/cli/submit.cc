@@ -84,6 +84,11 @@ void add_options(CLI::App& app, SubmitOptions& options, std::optional<int>& prio
       ->type_name("SIZE");
   add_parsed(app, "--cpu-hint", job.cpu_hint, parse_cpus, "Cores that the job is expected to use")
       ->type_name("N");
+  add_parsed(
+      app, "--disk-hint", job.disk_hint, parse_bytes,
+      "Most disk space that the job takes at any time; it counts even after jobs of its class "
+      "have ended")
+      ->type_name("SIZE");
   add_parsed(app, "--memory-max", job.limits.memory_max, parse_bytes,
              "Memory limit, such as 512M; a job that exceeds it is killed with all its processes")
       ->type_name("SIZE");

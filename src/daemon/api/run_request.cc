@@ -218,6 +218,7 @@ Result<void> take_quota(std::optional<double>& cores, const char* name, double v
 
 Result<void> take_limits(const v1::JobSpec& message, policy::JobSpec& spec) {
   if (message.memory_hint_bytes() > 0) spec.memory_hint = Bytes{message.memory_hint_bytes()};
+  if (message.disk_hint_bytes() > 0) spec.disk_hint = Bytes{message.disk_hint_bytes()};
   if (message.memory_max_bytes() > 0) spec.limits.memory_max = Bytes{message.memory_max_bytes()};
   if (message.pids_max() > 0) spec.limits.pids_max = message.pids_max();
   if (auto taken = take_cores(spec.cpu_hint, "cpu_hint_cores", message.cpu_hint_cores()); !taken) {

@@ -62,8 +62,8 @@ bool is_said(const Json& json, const char* key) { return !report::member(json, k
 
 // What is there is meant: a bound that can't be read is not left out.
 Result<void> check_counts(const Json& json) {
-  for (const char* key :
-       {"memory_hint_bytes", "memory_max_bytes", "pids_max", "cpu_weight", "timeout_ns"}) {
+  for (const char* key : {"memory_hint_bytes", "disk_hint_bytes", "memory_max_bytes", "pids_max",
+                          "cpu_weight", "timeout_ns"}) {
     if (is_said(json, key) && !report::count_at(json, key)) return odd(key, "a whole number");
   }
   if (is_said(json, "timeout_ns") && !report::duration_at(json, "timeout_ns")) {
@@ -78,6 +78,7 @@ Result<void> check_counts(const Json& json) {
 Result<void> take_bounds(const Json& json, policy::JobSpec& job) {
   if (auto taken = check_counts(json); !taken) return taken;
   job.memory_hint = report::bytes_at(json, "memory_hint_bytes");
+  job.disk_hint = report::bytes_at(json, "disk_hint_bytes");
   job.limits.memory_max = report::bytes_at(json, "memory_max_bytes");
   job.limits.pids_max = report::count_at(json, "pids_max");
   if (job.limits.memory_max == Bytes{}) return odd("memory_max_bytes", "a number of at least 1");
@@ -134,6 +135,7 @@ Json json_of(const policy::JobSpec& job) {
   report::put_text(json, "name", job.name);
   report::put_text(json, "class", job.job_class);
   report::put(json, "memory_hint_bytes", job.memory_hint);
+  report::put(json, "disk_hint_bytes", job.disk_hint);
   report::put(json, "memory_max_bytes", job.limits.memory_max);
   report::put(json, "pids_max", job.limits.pids_max);
   report::put(json, "timeout_ns", job.timeout);

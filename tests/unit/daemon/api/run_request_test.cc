@@ -65,7 +65,8 @@ TEST(ReadRunRequest, TakesEveryField) {
   const auto order = read(message(R"(
       name: "n" argv: "a" argv: "b c" cwd: "/tmp" env { key: "X" value: "1=2" } class: "k"
       memory_hint_bytes: 1 cpu_hint_cores: 2 memory_max_bytes: 3 cpus_max: 0.5 pids_max: 4
-      priority: -5 timeout { seconds: 6 nanos: 7 } restartable: true weight: 300)"));
+      priority: -5 timeout { seconds: 6 nanos: 7 } restartable: true weight: 300
+      disk_hint_bytes: 8)"));
   ASSERT_TRUE(order) << order.error().message();
   const policy::JobSpec& spec = order->spec;
   EXPECT_EQ(spec.name, "n");
@@ -75,6 +76,7 @@ TEST(ReadRunRequest, TakesEveryField) {
   EXPECT_EQ(spec.job_class, "k");
   EXPECT_EQ(spec.memory_hint, Bytes{1});
   EXPECT_EQ(spec.cpu_hint, 2);
+  EXPECT_EQ(spec.disk_hint, Bytes{8});
   EXPECT_EQ(spec.limits.memory_max, Bytes{3});
   EXPECT_EQ(spec.limits.cpus, 0.5);
   EXPECT_EQ(spec.limits.pids_max, 4u);

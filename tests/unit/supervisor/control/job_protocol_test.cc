@@ -17,6 +17,7 @@ SubmitJob whole() {
   asked.job.job_class = "link";
   asked.job.memory_hint = 3_GiB;
   asked.job.cpu_hint = 1.5;
+  asked.job.disk_hint = 2_GiB;
   asked.job.limits.memory_max = 4_GiB;
   asked.job.limits.cpus = 0.5;
   asked.job.limits.pids_max = 7;
@@ -51,6 +52,7 @@ TEST(JobProtocol, ASubmissionArrivesAsItWas) {
   EXPECT_EQ(seen->job.job_class, asked.job.job_class);
   EXPECT_EQ(seen->job.memory_hint, asked.job.memory_hint);
   EXPECT_EQ(seen->job.cpu_hint, asked.job.cpu_hint);
+  EXPECT_EQ(seen->job.disk_hint, asked.job.disk_hint);
   EXPECT_EQ(seen->job.limits, asked.job.limits);
   EXPECT_EQ(seen->job.priority, -3);
   EXPECT_EQ(seen->job.timeout, asked.job.timeout);
