@@ -28,6 +28,7 @@ v1::GovernRequest entering(const Job& job) {
   enter.set_id(job.id);
   enter.set_class_(job.job_class);
   if (job.memory_bytes) enter.mutable_hints()->set_memory_bytes(*job.memory_bytes);
+  if (job.disk_bytes) enter.mutable_hints()->set_disk_bytes(*job.disk_bytes);
   if (job.cores) enter.mutable_hints()->set_cores(*job.cores);
   if (job.memory_max_bytes) enter.mutable_limits()->set_memory_max_bytes(*job.memory_max_bytes);
   enter.set_priority(job.priority);

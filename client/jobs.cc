@@ -19,6 +19,7 @@ v1::RunRequest request_of(const Command& command) {
   for (const auto& [name, value] : command.env) (*job.mutable_env())[name] = value;
   job.set_class_(command.job_class);
   job.set_memory_hint_bytes(command.memory_hint_bytes.value_or(0));
+  job.set_disk_hint_bytes(command.disk_hint_bytes.value_or(0));
   job.set_cpu_hint_cores(command.cpu_hint_cores.value_or(0));
   job.set_memory_max_bytes(command.memory_max_bytes.value_or(0));
   job.set_cpus_max(command.cpus_max.value_or(0));

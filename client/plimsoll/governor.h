@@ -29,6 +29,8 @@ struct Job {
   // What it is expected to need, until its class has a past; absent: not known.
   std::optional<std::uint64_t> memory_bytes{};
   std::optional<double> cores{};
+  // The most disk space that it takes at any time; absent: not known.
+  std::optional<std::uint64_t> disk_bytes{};
   // Its own limit, which you have set.
   std::optional<std::uint64_t> memory_max_bytes{};
   int priority = 0;  // -1000 to 1000; higher starts earlier

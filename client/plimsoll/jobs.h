@@ -45,6 +45,8 @@ struct Command {
   // What it is expected to need, until its class has a past; absent: not known.
   std::optional<std::uint64_t> memory_hint_bytes{};
   std::optional<double> cpu_hint_cores{};
+  // The most disk space that it takes at any time; absent: not known.
+  std::optional<std::uint64_t> disk_hint_bytes{};
   // Its own limits.
   std::optional<std::uint64_t> memory_max_bytes{};
   std::optional<double> cpus_max{};
