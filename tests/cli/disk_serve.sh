@@ -92,6 +92,23 @@ case_a_job_that_waits_for_all_space_holds_up_no_other_user() {
   all_end 5
 }
 
+# Though it is the oldest of all, and the other has begun to write last.
+case_who_has_written_most_is_paused_and_no_other_user() {
+  serve_on 120 30M
+  nobody "$plimsoll" submit --detach --name endless --stdout out.endless -- sh -c '
+    touch begun; until [ -e begin ]; do sleep 0.02; done
+    until [ -e go ]; do head -c 1M /dev/zero >>disk/a || exit; sleep 0.1; done
+    rm -f disk/a; touch ended.a' >/dev/null || wrong 'submit'
+  becomes_true test -e begun
+  writer small 10
+  becomes_true wrote 1
+  touch begin
+  becomes_true eval '"$plimsoll" list | grep -q "paused .* endless "'
+  gives 0 "$plimsoll" list
+  grep -q 'running .* small ' out || wrong "the other does not run: $(<out)"
+  all_end 2
+}
+
 case_a_floor_that_is_passed_is_logged_with_whose_job_it_was() {
   local port
   port=$(free_port)
