@@ -149,11 +149,12 @@ void HostExecutor::start_watching() {
   if (disk_watch_ != nullptr) disk_watch_->start();
 }
 
-// Where jobs are held for space, the next ones are to be by what is free by then.
+// Where jobs are held for space, the next ones are to be by what is free by then; but while all
+// stand still nothing is decided.
 void HostExecutor::stop_watching() {
   watcher_.stop();
   if (disk_watch_ == nullptr) return;
-  if (holds_writers()) {
+  if (holds_writers() && !stopped_at_) {
     disk_watch_->rest();
   } else {
     disk_watch_->stop();

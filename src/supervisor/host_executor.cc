@@ -235,7 +235,7 @@ void HostExecutor::resume_all() {
   stood_still_ += host_.job_clock() - *std::exchange(stopped_at_, std::nullopt);
   for (AttemptRecord* record : all_running()) record->attempt.resume();
   wake_at(wake_);
-  if (is_watching()) start_watching();
+  is_watching() ? start_watching() : stop_watching();
 }
 
 Result<void> HostExecutor::signal(JobId job, int number, std::uint32_t asker) {

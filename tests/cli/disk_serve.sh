@@ -122,10 +122,12 @@ case_a_floor_that_is_passed_is_logged_with_whose_job_it_was() {
   same 1 "$(grep -c 'are free on the file system of' daemon.log)" 'lines of the log that say so'
 }
 
-# What the client of an external job starts is looked at where it is.
+# What the client of an external job starts is looked at where it is, once a second at least: it has
+# been seen to write before the floor is passed.
 case_launched_commands_are_measured() {
   serve_on 120 60M
-  nobody "$plimsoll" exec -- sh -c 'head -c 70M /dev/zero >disk/x && until [ -e go ]; do sleep 0.02; done; rm disk/x' &
+  nobody "$plimsoll" exec -- sh -c 'head -c 50M /dev/zero >disk/x && sleep 2 &&
+    head -c 20M /dev/zero >>disk/x && until [ -e go ]; do sleep 0.02; done; rm disk/x' &
   local client=$!
   becomes_true grep -q 'has written most: .* (uid 65534)' daemon.log
   touch go
