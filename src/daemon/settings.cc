@@ -77,10 +77,15 @@ Result<void> take_processes(std::uint64_t& processes, std::string_view text) {
   return {};
 }
 
+std::vector<std::string_view> words_of(std::string_view text) {
+  std::vector<std::string_view> words;
+  while (!text.empty()) words.push_back(trim(take_until(text, ',')));
+  return words;
+}
+
 Result<void> take_caps(Config& config, std::string_view text) {
   config.governor.caps.clear();
-  while (!text.empty()) {
-    const std::string_view word = trim(take_until(text, ','));
+  for (const std::string_view word : words_of(text)) {
     auto cap = supervisor::parse_cap(word);
     if (!cap) return pass(std::move(cap));
     config.governor.caps.insert(std::move(*cap));
@@ -90,8 +95,7 @@ Result<void> take_caps(Config& config, std::string_view text) {
 
 Result<void> take_disks(Config& config, std::string_view text) {
   config.governor.disks.clear();
-  while (!text.empty()) {
-    const std::string_view word = trim(take_until(text, ','));
+  for (const std::string_view word : words_of(text)) {
     auto disk = supervisor::parse_disk(word);
     if (!disk) return pass(std::move(disk));
     if (!disk->path.starts_with('/')) return mismatch(word, "an absolute path");

@@ -27,6 +27,22 @@ inline Story crowd(const GovernorConfig& config, unsigned jobs, double spread = 
   return story;
 }
 
+// Of a crowd of four the third grows most, by 350 MiB a second in the end, and at 11.5 all together
+// are past the line: 600 + 250 + 2 x 100 = 1050.
+inline void third_of_four_grows(Story& story) {
+  story.uses(2, 11, 250, 2);
+  story.uses(3, 11, 350, 3);
+  story.uses(3, 11.5, 600, 3);
+}
+
+// The same where none may be paused that is not the oldest.
+inline Story unpausable_crowd_past_the_line() {
+  Story story = crowd(small(), 4);
+  for (const unsigned id : {2U, 3U, 4U}) story.job(id).pausable = false;
+  third_of_four_grows(story);
+  return story;
+}
+
 // One of a crowd of eight grows by 160 MiB in half a second, until 10.5, and is frozen for it.
 inline void grows_and_is_frozen(Story& story, unsigned id) {
   story.uses(id, 10.3, 200, id);

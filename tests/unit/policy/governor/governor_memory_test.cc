@@ -19,10 +19,7 @@ using ::testing::Not;
 
 TEST(GovernorLadder, FreezesTheFastestGrowerBeforeTheLine) {
   Story story = crowd(small(), 4);
-  story.uses(2, 11, 250, 2);
-  story.uses(3, 11, 350, 3);
-  story.uses(3, 11.5, 600, 3);
-  // 600 + 250 + 2 x 100 = 1050 is past the line; before, at 11: 800, and 350 more a second.
+  third_of_four_grows(story);
   const auto words = story.rules(11.5);
   EXPECT_THAT(words, Contains("freeze 3"));
   EXPECT_THAT(story.reasons.front(), HasSubstr("the line is near"));
@@ -30,11 +27,7 @@ TEST(GovernorLadder, FreezesTheFastestGrowerBeforeTheLine) {
 
 // A stop would show on its terminal.
 TEST(GovernorLadder, WhoCannotBePausedIsEvictedInstead) {
-  Story story = crowd(small(), 4);
-  for (const unsigned id : {2U, 3U, 4U}) story.job(id).pausable = false;
-  story.uses(2, 11, 250, 2);
-  story.uses(3, 11, 350, 3);
-  story.uses(3, 11.5, 600, 3);
+  Story story = unpausable_crowd_past_the_line();
   const auto words = story.rules(11.5);
   for (const std::string& word : words) EXPECT_THAT(word, Not(HasSubstr("freeze")));
   EXPECT_THAT(words, Contains("evict 3"));

@@ -59,11 +59,7 @@ TEST(SafetyMargin, APauseCountsByHowLongItIsAtLeast) {
 }
 
 TEST(SafetyMargin, AnEvictionCountsByWhatItsJobHasBeenGiven) {
-  Story story = crowd(small(), 4);
-  for (const unsigned id : {2U, 3U, 4U}) story.job(id).pausable = false;
-  story.uses(2, 11, 250, 2);
-  story.uses(3, 11, 350, 3);
-  story.uses(3, 11.5, 600, 3);
+  Story story = unpausable_crowd_past_the_line();
   ASSERT_THAT(story.rules(11.5), ::testing::Contains("evict 3"));
   const double ran = to_seconds(story.job(3).member->sample.ran);
   ASSERT_GT(ran, 8);
