@@ -8,9 +8,10 @@
 
 namespace plimsoll::supervisor {
 
-// How much the processes of a group have written to file systems so far (/proc/PID/io): the living
-// ones, and those that they have waited for. The kernel counts a page when it becomes dirty, not
-// when it gets to the device, and knows no more of a process whose parent has ended before it.
+// How much the processes of a group, and of the first groups below it, have written to file systems
+// so far (/proc/PID/io): the living ones, and those that they have waited for. The kernel counts a
+// page when it becomes dirty, not when it gets to the device, and knows no more of a process whose
+// parent has ended before it.
 class WriteMeter {
  public:
   // Looks again: some 20 us for each process. Returns how many there were to read.
@@ -23,7 +24,8 @@ class WriteMeter {
     return !looked_ || now >= *looked_ + gap;
   }
 
-  // Of more processes, these stand for all: some milliseconds.
+  // Of more processes, these stand for all: some milliseconds. Of groups, those that
+  // cgroup::some_processes_below() finds.
   static constexpr std::size_t kProcessesMax = 128;
 
  private:

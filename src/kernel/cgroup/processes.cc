@@ -149,6 +149,26 @@ Result<std::vector<int>> processes_below(const Group& group) {
   return all;
 }
 
+std::vector<int> some_processes_below(const Directory& top, std::size_t enough) {
+  std::vector<int> pids;
+  const auto take = [&pids](const Directory& directory) {
+    const auto here = member_processes(directory);
+    if (here) pids.insert(pids.end(), here->begin(), here->end());
+  };
+  take(top);
+  if (may_have_children(top)) {
+    SubtreeWalk walk(top);
+    for (std::size_t steps = 0; steps < GroupWalk::kSteps && pids.size() < enough; ++steps) {
+      const SubtreeWalk::Step step = walk.next();
+      if (step == SubtreeWalk::Step::ended) break;
+      if (step == SubtreeWalk::Step::entered) take(walk.here());
+    }
+  }
+  sort_and_unify(pids);
+  pids.resize(std::min(pids.size(), enough));
+  return pids;
+}
+
 bool MemberWalk::step() {
   for (std::size_t steps = 0; steps < GroupWalk::kSteps; ++steps) {
     const GroupWalk::Step step = walk_.next();

@@ -53,7 +53,12 @@ Result<std::vector<int>> member_processes(const Directory& directory);
 // out; an error is returned only if nothing could be.
 Result<std::vector<int>> processes_below(const Group& group);
 
-// The same bit by bit, and no further than is asked for, where others are to be served in between.
+// Of one directory and those below it, as far as some of them show: at most `enough`, each once.
+// For who would sooner know some than wait for all; what can't be listed is left out.
+std::vector<int> some_processes_below(const Directory& top, std::size_t enough);
+
+// The same of all bit by bit, and no further than is asked for, where others are to be served in
+// between.
 class MemberWalk {
  public:
   // `enough` processes end it. `group` must outlive this.

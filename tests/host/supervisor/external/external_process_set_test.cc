@@ -121,6 +121,24 @@ TEST_F(GuestPlaceTest, WhatIsWrittenIsSeenFromWhenItIsAskedFirst) {
   }));
 }
 
+TEST_F(GuestPlaceTest, WhatIsWrittenInGroupsBelowIsSeen) {
+  PREPARE_OR_SKIP(plimsoll::testing::kHybrid);
+  const cgroup::Leaf leaf = ground_->leaf("job");
+  const cgroup::Directory& v2 = *leaf.v2();
+  ASSERT_EQ(::mkdirat(v2.fd(), "outer", 0755), 0);
+  ASSERT_EQ(::mkdirat(v2.fd(), "outer/inner", 0755), 0);
+  auto group = open_group({path_of(leaf)}, {.uid = ::geteuid()}, hierarchies, "", signals);
+  ASSERT_TRUE(group) << group.error().message();
+  EXPECT_EQ((*group)->written(plimsoll::testing::clock_now()), std::nullopt);
+  const std::string file = "/var/tmp/plimsoll-written-" + std::to_string(::getpid());
+  const Started writer = plimsoll::testing::start(leaf, {"write_file", file, "5"});
+  ASSERT_TRUE(v2.write("outer/inner/cgroup.procs", std::to_string(writer.pid)));
+  EXPECT_TRUE(eventually([&] {
+    const auto seen = (*group)->written(plimsoll::testing::clock_now());
+    return seen && *seen >= 5_MiB;
+  }));
+}
+
 // Whose child was born since the last reading: it is found while its parent stands still.
 TEST_F(GuestPlaceTest, AChildThatNobodyHasReadIsStoppedAndKilled) {
   PREPARE_OR_SKIP(plimsoll::testing::kHybrid);
