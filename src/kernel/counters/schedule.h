@@ -29,7 +29,7 @@ constexpr Duration sample_gap(Duration age) {
 
 // The gap of a group at rest (GroupFiles), if it would be shorter. Such looks are put together at
 // instants so far apart, so that one wake-up serves many jobs that sleep.
-inline constexpr Duration kSampleGapRest = std::chrono::seconds(2);
+inline constexpr Duration kSampleGapRest = std::chrono::milliseconds(2500);
 inline constexpr Duration kRestTogether = std::chrono::milliseconds(250);
 
 // When a group that is found at rest `now` is looked at again, for decisions.

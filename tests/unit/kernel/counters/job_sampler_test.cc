@@ -71,11 +71,11 @@ TEST_F(JobSamplerTest, IsDueSeldomAtRest) {
   EXPECT_EQ(sampler.next_due(), start + 3s);
   sampler.sample(start + 3s, WallTime(3s));
   EXPECT_TRUE(sampler.is_at_rest());
-  EXPECT_EQ(sampler.next_due(), start + 5s);
+  EXPECT_EQ(sampler.next_due(), start + 5500ms);
   v2.write("cpu.stat", "usage_usec 901\n");
-  sampler.sample(start + 5s, WallTime(5s));
+  sampler.sample(start + 5500ms, WallTime(5500ms));
   EXPECT_FALSE(sampler.is_at_rest());
-  EXPECT_EQ(sampler.next_due(), start + 6s);
+  EXPECT_EQ(sampler.next_due(), start + 6500ms);
 }
 
 TEST_F(JobSamplerTest, AnAttemptThatNobodyLookedAtHasItsTotals) {
