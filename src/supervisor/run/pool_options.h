@@ -30,13 +30,13 @@ struct DiskOption {
 };
 
 struct PoolOptions {
-  std::optional<MemoryAmount> line;
-  std::optional<MemoryAmount> reserve;
-  std::optional<double> cores;
-  std::optional<std::uint64_t> jobs_max;
-  std::optional<unsigned> weight;        // cgroup::RunWeight::run
-  std::map<std::string, unsigned> caps;  // GovernorConfig::caps
-  std::vector<DiskOption> disks;         // named_floors(), disk_floors()
+  std::optional<MemoryAmount> line{};
+  std::optional<MemoryAmount> reserve{};
+  std::optional<double> cores{};
+  std::optional<std::uint64_t> jobs_max{};
+  std::optional<unsigned> weight{};        // cgroup::RunWeight::run
+  std::map<std::string, unsigned> caps{};  // GovernorConfig::caps
+  std::vector<DiskOption> disks{};         // named_floors(), disk_floors()
   bool no_evict = false;
   bool no_pause = false;
   // What errors call these: where the user has said them.
