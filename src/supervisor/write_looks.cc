@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "policy/governor/disk_space.h"
+#include "policy/governor/writing.h"
 
 namespace plimsoll::supervisor {
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "policy/governor/writing.h"
 #include "policy/job/words.h"
 
 namespace plimsoll::policy {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/units.h"
@@ -23,6 +24,7 @@ struct DiskFloor {
   std::string path;  // in it, as people know it
   Bytes floor{};
   DiskRule rule = DiskRule::hold;
+  std::optional<Bytes> size{};  // of all of the file system; absent: not known
 };
 
 }  // namespace plimsoll::policy

@@ -1,25 +1,19 @@
 #include "policy/governor/disk_space.h"
 
 #include <algorithm>
-#include <map>
-#include <set>
 #include <utility>
 
 #include "base/check.h"
+#include "policy/governor/writing.h"
 #include "policy/job/words.h"
 
 namespace plimsoll::policy {
 namespace {
 
-double written(const Member& member) { return to_double(member.sample.written.value_or(Bytes{})); }
-
-bool is_writer(const Member& member) {
-  if (member.state == MemberState::dying) return false;
-  return std::max(written(member), left_to_write(member)) >= kWritesLeast;
-}
-
-// Nobody looks at it, as its client has not said where it is: it will never show what it writes.
+// It runs and nobody looks at it, as its client has not said where it is: it will never show what
+// it writes.
 bool is_unseen(const Member& member, Instant now) {
+  if (member.state != MemberState::running) return false;
   const bool is_looked_at = member.seen != member.started && !member.sample.claimed;
   return !is_looked_at && now - member.started >= kWriteShown;
 }
@@ -66,29 +60,6 @@ DiskNews news_of(const DiskFloor& disk, double free, const RunningSet& running_s
 }
 
 }  // namespace
-
-std::optional<double> to_write(const Estimate& estimate) {
-  if (!estimate.written) return std::nullopt;
-  return estimate.written->mean + estimate.written->spread;
-}
-
-double left_to_write(const Member& member) {
-  if (member.state == MemberState::dying) return 0;
-  const double so_far = written(member);
-  const double doubt = member.wrote.doubt(member.sample);
-  if (const auto whole = to_write(member.estimate)) {
-    if (member.estimate.is_written_told) return std::max(0.0, *whole - so_far);
-    if (so_far > *whole) return so_far * kBeyondWritten * doubt;
-    const double surely = std::max(0.0, member.estimate.written->mean - so_far);
-    return surely + (*whole - so_far - surely) * doubt;
-  }
-  const double again = so_far * doubt;
-  return has_shown_writing(member) ? again : std::max(again, member.writes_at_first - so_far);
-}
-
-bool has_shown_writing(const Member& member) {
-  return member.sample.ran >= kWriteShown || member.wrote.doubt(member.sample) == 0;
-}
 
 std::optional<std::size_t> short_of_space(const std::vector<DiskRoom>& rooms,
                                           const Estimate& candidate) {
@@ -228,7 +199,7 @@ std::vector<DiskTenancy> DiskSpace::tenancies(const RunningSet& running_set, std
   for (std::size_t i = 0; i < disks_.size(); ++i) {
     if (!looks_[i].free) continue;
     const DiskRoom room{.disk = &disks_[i], .free = *looks_[i].free};
-    DiskTenancy tenancy(room.left(), tenants);
+    DiskTenancy tenancy(disks_[i], room.free, tenants);
     for (const Member* member : running_set.members()) {
       const bool counts = room.is_for(member->estimate);
       const double promised = counts ? left_to_write(*member) : 0;
@@ -261,36 +232,6 @@ void DiskSpace::relieve(RunningSet& running_set, Instant now, std::vector<Decisi
   }
 }
 
-// Of one tenant, the oldest first: with each of his he is further beyond.
-std::vector<DiskSpace::Writer> DiskSpace::writers(std::size_t disk,
-                                                  const RunningSet& running_set) const {
-  const double part = tenancy_of_running(disk, running_set).part();
-  std::map<Tenant, double> has;
-  std::vector<Writer> writers;
-  for (Member* member : running_set.members()) {
-    if (member->state == MemberState::dying) continue;
-    double& own = has[member->ready.tenant];
-    own += written(*member) + left_to_write(*member);
-    if (!is_writer(*member)) continue;
-    writers.push_back({.member = member, .excess = std::max(0.0, own - part)});
-  }
-  return writers;
-}
-
-// With what those that are frozen have written, and not what they are still to write.
-DiskTenancy DiskSpace::tenancy_of_running(std::size_t disk, const RunningSet& running_set) const {
-  std::set<Tenant> tenants;
-  for (const Member* member : running_set.members()) tenants.insert(member->ready.tenant);
-  DiskTenancy tenancy(*looks_[disk].free - to_double(disks_[disk].floor), tenants.size());
-  for (const Member* member : running_set.members()) {
-    if (member->state == MemberState::dying) continue;
-    const bool runs = member->state == MemberState::running;
-    tenancy.add(member->ready.tenant,
-                {.written = written(*member), .promised = runs ? left_to_write(*member) : 0});
-  }
-  return tenancy;
-}
-
 // As many go on, in their order, as there is space for what they are still to write.
 void DiskSpace::stop_writers(std::size_t disk, RunningSet& running_set, Instant now,
                              std::vector<Decision>& rulings) {
@@ -299,16 +240,16 @@ void DiskSpace::stop_writers(std::size_t disk, RunningSet& running_set, Instant 
   const Member* keel = running_set.keel();
   double left = free - to_double(floor.floor);
   const Member* first = nullptr;
-  std::vector<Writer> order = writers(disk, running_set);
-  std::stable_sort(order.begin(), order.end(),
-                   [](const Writer& a, const Writer& b) { return a.excess < b.excess; });
-  for (const auto& [member, excess] : order) {
+  const SpaceClaims claims(running_set, floor, free);
+  for (const auto& [member, excess] : claims.writers()) {
     if (member->state != MemberState::running) continue;
     const double more = left_to_write(*member);
     const bool is_first = std::exchange(first, first == nullptr ? member : first) == nullptr;
     const bool gives_way = member == keel && first->ready.tenant != member->ready.tenant;
     const bool may_stop = (member != keel || gives_way) && member->may_be_paused(now);
-    if (is_first || more <= std::max(left, 0.0) || !may_stop) {
+    // Who has written more than was said may write on, whatever is believed of him.
+    const bool fits = more <= std::max(left, 0.0) && (left > 0 || excess == 0);
+    if (is_first || fits || !may_stop) {
       left -= more;
       continue;
     }
@@ -327,6 +268,15 @@ void DiskSpace::stop_writers(std::size_t disk, RunningSet& running_set, Instant 
   }
 }
 
+std::vector<SpaceClaims> DiskSpace::claims(const RunningSet& running_set) const {
+  std::vector<SpaceClaims> claims;
+  for (std::size_t i = 0; i < disks_.size(); ++i) {
+    if (!looks_[i].free || disks_[i].rule == DiskRule::tell) continue;
+    claims.emplace_back(running_set, disks_[i], *looks_[i].free);
+  }
+  return claims;
+}
+
 std::vector<DiskStatus> DiskSpace::status() const {
   std::vector<DiskStatus> all;
   for (std::size_t i = 0; i < disks_.size(); ++i) {
@@ -334,31 +284,6 @@ std::vector<DiskStatus> DiskSpace::status() const {
     if (looks_[i].free) one.free = to_bytes(*looks_[i].free);
   }
   return all;
-}
-
-bool DiskSpace::has_room(const RunningSet& running_set, const Member& member) const {
-  for (std::size_t i = 0; i < disks_.size(); ++i) {
-    if (!looks_[i].free || disks_[i].rule == DiskRule::tell) continue;
-    if (!has_room_on(i, running_set, member)) return false;
-  }
-  return true;
-}
-
-bool DiskSpace::has_room_on(std::size_t disk, const RunningSet& running_set,
-                            const Member& member) const {
-  const std::vector<Writer> all = writers(disk, running_set);
-  const auto own = std::find_if(all.begin(), all.end(),
-                                [&](const Writer& one) { return one.member == &member; });
-  const double excess = own == all.end() ? 0 : own->excess;
-  const auto goes_before = [&](const Writer& one) {
-    if (one.member->state != MemberState::running) return false;
-    return one.member->ready.tenant == member.ready.tenant || one.excess <= excess;
-  };
-  if (std::none_of(all.begin(), all.end(), goes_before)) return true;
-  const double floor = to_double(disks_[disk].floor) * (1 + kSpaceCushion);
-  const DiskTenancy tenancy = tenancy_of_running(disk, running_set);
-  return *looks_[disk].free - floor - tenancy.promised_before(member.ready.tenant) >=
-         left_to_write(member);
 }
 
 }  // namespace plimsoll::policy

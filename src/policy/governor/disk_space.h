@@ -10,6 +10,7 @@
 #include "policy/governor/disk_floor.h"
 #include "policy/governor/disk_tenancy.h"
 #include "policy/governor/running_set.h"
+#include "policy/governor/space_claims.h"
 #include "policy/job/decision.h"
 #include "policy/job/hold_cause.h"
 #include "policy/job/observation.h"
@@ -17,16 +18,8 @@
 // The free space of file systems: who may start to write, who stops, what is told of it.
 namespace plimsoll::policy {
 
-// Who writes less is never held, paused or named.
-inline constexpr double kWritesLeast = 1 << 20;
-// An attempt of which nothing is known has shown after so long whether it writes, or once it has
-// been quiet (WroteLately); until it is quiet it is then taken to write as much again as it has.
-// Guesses: most that write begin soon.
-inline constexpr Duration kWriteShown = std::chrono::seconds(2);
 // At most so many run at once that have not shown it.
 inline constexpr std::size_t kUnshownMost = 4;
-// One that has written more than was believed is taken to write so much more of what it has.
-inline constexpr double kBeyondWritten = 0.25;
 // Space falls on as it has between two looks for so long before a pause takes hold: the time to the
 // next look and that of the freezer.
 inline constexpr Duration kSpaceAhead = std::chrono::milliseconds(300);
@@ -35,13 +28,6 @@ inline constexpr Duration kFallSpan = std::chrono::milliseconds(50);
 // A paused writer goes on where so much of the floor is free beyond it, so that nothing flickers;
 // and a shortage is told again once as much was.
 inline constexpr double kSpaceCushion = 1.0 / 8;
-
-// Bytes that an attempt is believed to write at most, one standard deviation covered.
-[[nodiscard]] std::optional<double> to_write(const Estimate& estimate);
-// What a running one is still to write; the doubt about it passes while it is quiet.
-[[nodiscard]] double left_to_write(const Member& member);
-// Whether that is known of one of whose kind nothing is known.
-[[nodiscard]] bool has_shown_writing(const Member& member);
 
 // One file system, as those see it who are to start.
 struct DiskRoom {
@@ -115,9 +101,9 @@ class DiskSpace {
   // Appends what is to be done and marks it in the running set. O(1) unless there is news.
   void relieve(RunningSet& running_set, Instant now, std::vector<Decision>& rulings);
 
-  // Whether one that was frozen for space may go on: there is enough, or nobody writes who would
-  // go before it.
-  [[nodiscard]] bool has_room(const RunningSet& running_set, const Member& member) const;
+  // On each file system where writers are held. They refer to this and to the running set.
+  // O(running).
+  [[nodiscard]] std::vector<SpaceClaims> claims(const RunningSet& running_set) const;
 
   [[nodiscard]] std::vector<DiskStatus> status() const;
 
@@ -130,18 +116,6 @@ class DiskSpace {
     bool is_below = false;        // as told
     bool is_unexplained = false;  // below, and not told yet: the next look may know who has written
   };
-  // One that writes, and by how many bytes its tenant is beyond an equal part with it and those of
-  // his that started before.
-  struct Writer {
-    Member* member = nullptr;
-    double excess = 0;
-  };
-  // Those that run or are frozen, by start.
-  [[nodiscard]] std::vector<Writer> writers(std::size_t disk, const RunningSet& running_set) const;
-  [[nodiscard]] DiskTenancy tenancy_of_running(std::size_t disk,
-                                               const RunningSet& running_set) const;
-  [[nodiscard]] bool has_room_on(std::size_t disk, const RunningSet& running_set,
-                                 const Member& member) const;
   static void take_fall(Look& look, const std::optional<double>& before, Instant now);
   [[nodiscard]] bool is_near(std::size_t disk) const;
   void stop_writers(std::size_t disk, RunningSet& running_set, Instant now,

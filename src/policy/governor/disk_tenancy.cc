@@ -1,11 +1,19 @@
 #include "policy/governor/disk_tenancy.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "policy/governor/disk_space.h"
+#include "policy/governor/writing.h"
 
 namespace plimsoll::policy {
+
+DiskTenancy::DiskTenancy(const DiskFloor& disk, double free, std::size_t tenants)
+    : spare_(free - to_double(disk.floor)),
+      most_(disk.size ? to_double(*disk.size) - to_double(disk.floor)
+                      : std::numeric_limits<double>::infinity()),
+      tenants_(tenants) {}
 
 void DiskTenancy::add(Tenant tenant, const DiskHoldings& of_job) {
   DiskHoldings& sum = holdings_[tenant];
@@ -38,7 +46,7 @@ void DiskTenancy::wait_for_others(Tenant tenant, const Estimate& waiting) {
 }
 
 double DiskTenancy::part() const {
-  return std::max(0.0, spare_ + written_) / static_cast<double>(tenants_);
+  return std::clamp(spare_ + written_, 0.0, std::max(most_, 0.0)) / static_cast<double>(tenants_);
 }
 
 bool DiskTenancy::has_more(Tenant tenant) const {
@@ -72,11 +80,13 @@ void DiskTenancy::show(DiskRoom& room, Tenant tenant) const {
   room.is_awaited = own.waits || (is_awaited_ && gives_way);
 }
 
-void DiskTenancy::show_patient(DiskRoom& room, Tenant tenant, const Estimate& candidate) const {
+void DiskTenancy::show_patient(DiskRoom& room, Tenant tenant, const Estimate& candidate,
+                               Duration waited) const {
   const DiskHoldings& own = of(tenant);
   if (own.waits || own.has_paused) return;
   if (own.writers > 0 && !is_due(tenant, candidate)) return;
-  if (own.promised + to_write(candidate).value_or(0) > room.free) return;
+  const bool has_waited = own.writers == 0 && waited >= kSpaceWaitMost;
+  if (!has_waited && own.promised + to_write(candidate).value_or(0) > room.free) return;
   room.writers = 0;
   room.unshown = own.unshown;
   room.has_paused = room.is_awaited = false;

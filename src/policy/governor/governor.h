@@ -51,7 +51,7 @@ class SafetyMargin {
   // `part` of the line, for so long.
   void wasted(double part, Duration time, Instant now) {
     const double worth = part * to_seconds(time) / to_seconds(kMarginPays);
-    added_ = std::min(added(now) + std::min(worth, kMarginStep), kMarginMost - kMarginLeast);
+    added_ = std::min(added(now) + std::min(kMarginStep, worth), kMarginMost - kMarginLeast);
     at_ = now;
   }
   // The share of the line to be left free.

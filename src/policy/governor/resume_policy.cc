@@ -133,14 +133,17 @@ bool ResumePolicy::may_be_tried(const Turn& turn, const Member& member) {
 
 void ResumePolicy::thaw_what_fits(Turn& turn) {
   std::optional<CoreClaims> claims;
+  std::optional<std::vector<SpaceClaims>> space;
   for (Member* member : turn.held) {
     if (turn.now - member->since < dwell_of(*member)) continue;
     if (member->held_for == Shortage::cores) {
       if (!claims) claims.emplace(turn.running_set, turn.config.cores);
       if (!claims->has_room(*member)) continue;
     }
-    if (member->held_for == Shortage::space && !turn.disks.has_room(turn.running_set, *member)) {
-      continue;
+    if (member->held_for == Shortage::space) {
+      if (!space) space = turn.disks.claims(turn.running_set);
+      const auto has_room = [member](const SpaceClaims& disk) { return disk.has_room(*member); };
+      if (!std::all_of(space->begin(), space->end(), has_room)) continue;
     }
     Numbers numbers;
     if (!fits(turn, *member, numbers)) {
@@ -152,6 +155,7 @@ void ResumePolicy::thaw_what_fits(Turn& turn) {
       return;  // one at a time
     }
     claims.reset();
+    space.reset();
     turn.thawed += std::max(0.0, numbers[2].second - turn.running_set.used() - turn.thawed);
     std::string reason = "there is room again: " + words::bytes(numbers[2].second) +
                          " are expected to be in use with it";

@@ -38,7 +38,7 @@ void Round::share_space(Surroundings& around, Tenant tenant, const Waiting::Rank
   if (disks.empty() || waited < kSpaceKept) return;
   const Estimate estimate = ground_.waiting.expected(rank.kind);
   for (std::size_t i = 0; i < disks.size(); ++i) {
-    disks[i].show_patient(around.disks[i], tenant, estimate);
+    disks[i].show_patient(around.disks[i], tenant, estimate, waited);
   }
 }
 

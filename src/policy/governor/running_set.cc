@@ -7,7 +7,7 @@
 
 #include "base/check.h"
 #include "policy/estimator/demand_forecast.h"
-#include "policy/governor/disk_space.h"
+#include "policy/governor/writing.h"
 
 namespace plimsoll::policy {
 namespace {

@@ -69,7 +69,8 @@ class Floors {
       add(*found, {.path = absolute(option.path), .floor = floor});
     } else if (auto& same = floors_[static_cast<std::size_t>(known - devices_.begin())];
                same.floor < floor) {
-      same = {.path = absolute(option.path), .floor = floor};
+      same.path = absolute(option.path);
+      same.floor = floor;
     }
     return {};
   }
@@ -92,6 +93,7 @@ class Floors {
  private:
   void add(const FileSystem& found, policy::DiskFloor floor) {
     devices_.push_back(found.device);
+    floor.size = found.size;
     floors_.push_back(std::move(floor));
   }
 

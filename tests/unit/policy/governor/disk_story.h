@@ -50,11 +50,11 @@ struct OnADisk : Story {
     estimates[id] = estimate;
   }
   // The user has said so of the job.
-  void hinted(unsigned id, double mib_written) {
+  void hinted(unsigned id, double mib_written, Tenant tenant = kHost) {
     Estimate estimate = flat({.mib = 1, .seconds = 1000});
     estimate.written = Belief{mib_written * 1048576, 0};
     estimate.is_written_told = true;
-    enters_with(id, estimate);
+    enters_with(id, estimate, tenant);
   }
 
   std::vector<DiskNews> is_free(double mib_free, double t) {

@@ -15,6 +15,18 @@ using ::testing::IsEmpty;
 constexpr Tenant kAlice{1001}, kBob{1002}, kCarol{1003};
 constexpr double kMuch = 1e9;  // MiB: more than there is
 
+// Of so many MiB that were free, a job of Alice's that was believed to write 10 has taken these by
+// 1 s.
+OnADisk taken_by_hers(double free, double taken) {
+  OnADisk disk;
+  static_cast<void>(disk.is_free(free, 0));
+  disk.writer_of(kAlice, 1, 10);
+  EXPECT_THAT(disk.rules(0), ElementsAre("admit 1"));
+  disk.has_written(1, taken, 1);
+  static_cast<void>(disk.is_free(free - taken, 1));
+  return disk;
+}
+
 TEST(DiskTenants, AHintHoldsUpOthersForAMinuteAndThenNotBeyondAnEqualPart) {
   OnADisk disk;
   static_cast<void>(disk.is_free(1000, 0));
@@ -120,12 +132,7 @@ TEST(DiskTenants, JobsThatNobodyLooksAtAreNotWaitedForToShowThemselves) {
 
 // She writes without end, and was there first.
 TEST(DiskTenants, WhoHasMostBeyondAnEqualPartIsPausedFirstBeItTheKeel) {
-  OnADisk disk;
-  static_cast<void>(disk.is_free(2000, 0));
-  disk.writer_of(kAlice, 1, 10);
-  static_cast<void>(disk.rules(0));
-  disk.has_written(1, 1300, 1);
-  static_cast<void>(disk.is_free(700, 1));
+  OnADisk disk = taken_by_hers(2000, 1300);
   disk.writer_of(kBob, 11, 100, 1);
   disk.writer_of(kBob, 12, 150, 1);
   EXPECT_THAT(disk.rules(1), ElementsAre("admit 11", "admit 12"));
@@ -167,12 +174,7 @@ TEST(DiskTenants, PausedJobsOfOneHoldUpNoOtherWhoIsWithinHisPart) {
 // The space that she has taken is not given back; his first job starts all the same, if there is
 // any for it.
 TEST(DiskTenants, WhoHasWaitedForAMinuteGetsHisFirstJobAsFarAsThereIsSpaceAtAll) {
-  OnADisk disk;
-  static_cast<void>(disk.is_free(1000, 0));
-  disk.writer_of(kAlice, 1, 10);
-  static_cast<void>(disk.rules(0));
-  disk.has_written(1, 920, 1);
-  static_cast<void>(disk.is_free(80, 1));
+  OnADisk disk = taken_by_hers(1000, 920);
   disk.writer_of(kBob, 11, 70, 1);
   disk.writer_of(kBob, 12, 70, 1);
   disk.writer_of(kCarol, 21, 500, 1);
@@ -187,6 +189,52 @@ TEST(DiskTenants, WhoHasWaitedForAMinuteGetsHisFirstJobAsFarAsThereIsSpaceAtAll)
   disk.has_written(11, 20, 63);
   static_cast<void>(disk.is_free(150, 63));
   EXPECT_THAT(disk.rules(63), ElementsAre("admit 12"));
+}
+
+// It would otherwise wait for as long as anybody writes.
+TEST(DiskTenants, WhoHasWaitedForHalfAnHourGetsHisFirstJobWhateverItMayWrite) {
+  OnADisk disk = taken_by_hers(1000, 700);
+  disk.writer_of(kBob, 11, 500, 1);
+  disk.writer_of(kBob, 12, 500, 1);
+  EXPECT_THAT(disk.rules(1), IsEmpty());
+  disk.has_written(1, 701, 1800);
+  EXPECT_THAT(disk.rules(1800), IsEmpty());
+  disk.has_written(1, 702, 1801);
+  EXPECT_THAT(disk.rules(1801), ElementsAre("admit 11"));
+  EXPECT_THAT(disk.reasons.front(), HasSubstr("though the space is short"));
+  // Not his second one beside it.
+  disk.has_written(1, 703, 1802);
+  EXPECT_THAT(disk.rules(1802), IsEmpty());
+}
+
+// It has said that it writes next to nothing; where there is one user, it may write on.
+TEST(DiskTenants, AJobThatWritesMoreThanItSaidGivesWayToOtherUsers) {
+  OnADisk disk;
+  static_cast<void>(disk.is_free(2000, 0));
+  disk.hinted(1, 1, kAlice);
+  static_cast<void>(disk.rules(0));
+  disk.has_written(1, 1800, 1);
+  static_cast<void>(disk.is_free(200, 1));
+  disk.writer_of(kBob, 11, 50, 1);
+  EXPECT_THAT(disk.rules(1), ElementsAre("admit 11"));
+  disk.has_written(11, 10, 2);
+  disk.has_written(1, 1900, 2);
+  static_cast<void>(disk.is_free(90, 2));
+  EXPECT_THAT(disk.rules(2), ElementsAre("freeze 1"));
+}
+
+// A file that is written again and again takes its space once.
+TEST(DiskTenants, APartIsOfNoMoreThanTheFileSystemHolds) {
+  constexpr double kMib = 1048576;
+  DiskFloor disk{.path = "/data", .floor = mib(100)};
+  const auto part_of_two = [&disk] {
+    DiskTenancy tenancy(disk, 600 * kMib, 2);
+    tenancy.add(kAlice, {.written = 5000 * kMib});
+    return tenancy.part() / kMib;
+  };
+  EXPECT_EQ(part_of_two(), 2750) << "of what is free and what was written";
+  disk.size = mib(1100);
+  EXPECT_EQ(part_of_two(), 500);
 }
 
 TEST(DiskTenants, NewsTellsWhoseJobHasWrittenMost) {
