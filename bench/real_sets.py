@@ -6,6 +6,7 @@ that prepare() fills; `start` is the first fixed number worth trying: below it m
 idle beyond doubt.
 """
 
+import random
 import subprocess
 from typing import NamedTuple
 
@@ -31,6 +32,22 @@ def shell(count, text):
     return [f"sh -c '{text}'"] * count
 
 
+KINDS = ["fetch", "lint", "compile", "check", "test", "pack", "link", "publish"]
+
+
+def kinds(count):
+    """Of eight programs, the larger the later in KINDS; each job is of 0.5 to 4.5 s."""
+    draw = random.Random("kinds")
+    commands = []
+    for i in range(count):
+        mib = 15 * (i % len(KINDS) + 1) * draw.uniform(1 / 1.6, 1.6)
+        seconds = 1.5 * draw.uniform(1 / 3, 3)
+        commands.append(f"{{inputs}}/{KINDS[i % len(KINDS)]} phases grow={mib:.0f}@1000 "
+                        f"keep={seconds:.2f}")
+    draw.shuffle(commands)
+    return commands
+
+
 STEPS = ["grow=60@1000", "keep={}", "grow=120@1000", "keep={}", "grow=180@1000", "keep={}",
          "grow=240@1000", "keep={}"]
 COMPILE = "g++ -O2 -c -o /dev/null {inputs}"
@@ -52,6 +69,8 @@ SETS = {
                              phases(4, "grow=300@60", "keep=5"))),
     "mixed-long": Set(mixed(phases(20, "grow=150@100", "keep=8.5"),
                             phases(4, "grow=300@10", "keep=90"))),
+    # Like the family `short` of the simulator.
+    "kinds-short": Set(kinds(240), start=12),
     "steps-short": Set(phases(16, *(word.format(1) for word in STEPS))),
     "steps-long": Set(phases(9, *(word.format(20) for word in STEPS))),
     "saw-short": Set(phases(16, "times=4", "grow=200@200", "drop=20")),
@@ -93,8 +112,12 @@ int main() {
 
 
 def prepare(inputs, load):
-    """What compilers and compressors have to do, once."""
+    """What compilers and compressors have to do, once; and the programs of kinds()."""
     inputs.mkdir(parents=True, exist_ok=True)
+    for kind in KINDS:
+        program = inputs / kind
+        program.unlink(missing_ok=True)
+        program.symlink_to(load)
     for i in range(4):
         (inputs / f"source{i}.cc").write_text(SOURCE % (5 + 10 * i))
     for mib in (6, 48):
