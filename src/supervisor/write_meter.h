@@ -14,7 +14,8 @@ namespace plimsoll::supervisor {
 // parent has ended before it.
 class WriteMeter {
  public:
-  // Looks again: some 20 us for each process. Returns how many there were to read.
+  // Looks again: some 20 us for each process and each group. Returns how many there were to read,
+  // those groups included that are below.
   std::size_t look(const procfs::ProcDir& proc, const cgroup::Group& group, Instant now);
   // The most that a look has found. Absent: nothing could be read yet.
   [[nodiscard]] std::optional<Bytes> written() const { return most_; }
@@ -24,8 +25,7 @@ class WriteMeter {
     return !looked_ || now >= *looked_ + gap;
   }
 
-  // Of more processes, these stand for all: some milliseconds. Of groups, those that
-  // cgroup::some_processes_below() finds.
+  // Of more processes, these stand for all: some milliseconds. Of groups, cgroup::kSomeGroups.
   static constexpr std::size_t kProcessesMax = 128;
 
  private:

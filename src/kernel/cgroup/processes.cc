@@ -1,8 +1,10 @@
 #include "kernel/cgroup/processes.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include <algorithm>
+#include <limits>
 #include <string>
 
 #include "base/file.h"
@@ -41,14 +43,32 @@ std::optional<int> process_of(int thread) {
   return std::nullopt;
 }
 
-Result<std::vector<int>> processes_of_threads(const Directory& directory) {
+// Of so many threads at most.
+Result<std::vector<int>> processes_of_threads(const Directory& directory, std::size_t most) {
   auto text = directory.read("cgroup.threads");
   if (!text) return pass(std::move(text));
+  std::vector<int> threads = parse_pids(*text);
+  threads.resize(std::min(threads.size(), most));
   std::vector<int> pids;
-  for (const int thread : parse_pids(*text)) {
+  for (const int thread : threads) {
     if (const auto pid = process_of(thread)) pids.push_back(*pid);
   }
   return pids;
+}
+
+// To list more takes too long.
+bool has_few_children(int directory, const char* name) {
+  struct stat status{};
+  return ::fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+         status.st_nlink <= 2 + kSomeGroups;
+}
+
+// Where the kernel lists threads alone, of so many of them at most.
+Result<std::vector<int>> listed_processes(const Directory& directory, std::size_t threads_max) {
+  auto text = directory.read("cgroup.procs");
+  if (text) return parse_pids(*text);
+  if (text.error().code != std::errc::operation_not_supported) return pass(std::move(text));
+  return processes_of_threads(directory, threads_max);
 }
 
 // Whether a list of members is empty, by its first byte.
@@ -113,15 +133,7 @@ Result<bool> OccupancyWalk::look_here() {
 }
 
 Result<std::vector<int>> member_processes(const Directory& directory) {
-  Result<std::vector<int>> pids;
-  auto text = directory.read("cgroup.procs");
-  if (text) {
-    pids = parse_pids(*text);
-  } else if (text.error().code == std::errc::operation_not_supported) {
-    pids = processes_of_threads(directory);
-  } else {
-    return pass(std::move(text));
-  }
+  auto pids = listed_processes(directory, std::numeric_limits<std::size_t>::max());
   if (pids) sort_and_unify(*pids);
   return pids;
 }
@@ -149,24 +161,28 @@ Result<std::vector<int>> processes_below(const Group& group) {
   return all;
 }
 
-std::vector<int> some_processes_below(const Directory& top, std::size_t enough) {
-  std::vector<int> pids;
-  const auto take = [&pids](const Directory& directory) {
-    const auto here = member_processes(directory);
-    if (here) pids.insert(pids.end(), here->begin(), here->end());
+// The processes of a threaded group below are listed by the one above it that is not.
+SomeProcesses some_processes_below(const Directory& top, std::size_t enough) {
+  SomeProcesses some;
+  const auto take = [&some](const Directory& directory, std::size_t threads_max) {
+    ++some.groups;
+    const auto here = listed_processes(directory, threads_max);
+    if (here) some.pids.insert(some.pids.end(), here->begin(), here->end());
   };
-  take(top);
-  if (may_have_children(top)) {
+  take(top, enough);
+  if (may_have_children(top) && has_few_children(top.fd(), ".")) {
     SubtreeWalk walk(top);
-    for (std::size_t steps = 0; steps < GroupWalk::kSteps && pids.size() < enough; ++steps) {
+    while (some.groups < kSomeGroups && some.pids.size() < enough) {
       const SubtreeWalk::Step step = walk.next();
       if (step == SubtreeWalk::Step::ended) break;
-      if (step == SubtreeWalk::Step::entered) take(walk.here());
+      if (step == SubtreeWalk::Step::entered) take(walk.here(), 0);
+      if (step != SubtreeWalk::Step::found) continue;
+      if (!has_few_children(walk.here().fd(), walk.name().c_str())) walk.pass_over();
     }
   }
-  sort_and_unify(pids);
-  pids.resize(std::min(pids.size(), enough));
-  return pids;
+  sort_and_unify(some.pids);
+  some.pids.resize(std::min(some.pids.size(), enough));
+  return some;
 }
 
 bool MemberWalk::step() {

@@ -53,11 +53,17 @@ Result<std::vector<int>> member_processes(const Directory& directory);
 // out; an error is returned only if nothing could be.
 Result<std::vector<int>> processes_below(const Group& group);
 
-// Of one directory and those below it, as far as some of them show: at most `enough`, each once.
-// For who would sooner know some than wait for all; what can't be listed is left out.
-std::vector<int> some_processes_below(const Directory& top, std::size_t enough);
+// At most `enough` processes of a directory and of those below it, each once, ascending; and in how
+// many directories they were looked for, at most kSomeGroups. One below that has more children than
+// that is left out, and so is what can't be listed. Of a threaded top, those of `enough` threads.
+struct SomeProcesses {
+  std::vector<int> pids;
+  std::size_t groups = 0;
+};
+inline constexpr std::size_t kSomeGroups = 32;
+SomeProcesses some_processes_below(const Directory& top, std::size_t enough);
 
-// The same of all bit by bit, and no further than is asked for, where others are to be served in
+// All of a group bit by bit, and no further than is asked for, where others are to be served in
 // between.
 class MemberWalk {
  public:

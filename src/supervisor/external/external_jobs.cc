@@ -154,12 +154,17 @@ Result<void> ExternalJobs::watch(ClientId id, const std::string& name,
   if (!job) return pass(std::move(job));
   ExternalJob& external_job = *known(*job);
   // A place is one job's: this one's is to be had again.
-  if (external_job.spec.place == place) external_job.process_set.reset();
+  const bool is_same = external_job.spec.place == place;
+  if (is_same) external_job.process_set.reset();
   auto process_set = host_.open_place(place, clients_.at(id).peer);
   if (!process_set) return pass(std::move(process_set));
   if (auto apart = check_apart(place, external_job); !apart) return apart;
   external_job.spec.place = place;
   external_job.process_set = std::move(*process_set);
+  // The same processes tell again what they have written; a group counts from now on.
+  if (!is_same || !std::holds_alternative<ProcessPlace>(place)) {
+    external_job.written_before = external_job.written.value_or(Bytes{});
+  }
   if (external_job.state == ExternalJob::State::running) look_at_writes(external_job, now());
   settle_place(external_job);
   return {};
@@ -241,6 +246,7 @@ void ExternalJobs::end(JobId job, policy::Outcome outcome, const ExternalEnd& ho
   external_job.process_set.reset();
   external_job.seen = external_job.sampled = {};
   const auto written = std::exchange(external_job.written, std::nullopt);
+  external_job.written_before = {};
   external_job.peak = {};
   --running_;
   policy::AttemptEnd over = attempt_end(outcome, how, wall);

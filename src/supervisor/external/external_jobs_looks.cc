@@ -116,8 +116,9 @@ void ExternalJobs::look_at(JobId job, Instant when) {
 // job runs.
 void ExternalJobs::look_at_writes(ExternalJob& external_job, Instant when) const {
   if (config_.writes == Writes::ignored || !external_job.process_set) return;
-  const Bytes seen = external_job.process_set->written(when).value_or(Bytes{});
-  external_job.written = std::max(external_job.written.value_or(Bytes{}), seen);
+  const Bytes here = external_job.process_set->written(when).value_or(Bytes{});
+  external_job.written =
+      std::max(external_job.written.value_or(Bytes{}), external_job.written_before + here);
 }
 
 }  // namespace plimsoll::supervisor

@@ -23,6 +23,7 @@ struct ExternalJobs::ExternalJob {
   ExternalSample seen{};           // as last told or measured
   ExternalSample sampled{};        // as last measured
   std::optional<Bytes> written{};  // to file systems, as seen; absent: nobody looks
+  Bytes written_before{};          // of that: what its present place does not tell
   Bytes peak{};
   std::optional<Bytes> admitted_with{};  // what the present attempt was admitted with
   std::vector<report::AttemptReport> attempts{};

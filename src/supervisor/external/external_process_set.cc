@@ -133,9 +133,11 @@ class ExternalCgroup : public ExternalProcessSet {
       if (!proc) return std::nullopt;
       proc_.emplace(std::move(*proc));
     }
-    const bool is_first = !write_meter_.looked();
-    write_meter_.look(*proc_, *group_, now);
-    if (is_first) written_before_ = write_meter_.written().value_or(Bytes{});
+    if (write_meter_.is_due(now, kWriteLook)) {
+      const bool is_first = !write_meter_.looked();
+      write_meter_.look(*proc_, *group_, now);
+      if (is_first) written_before_ = write_meter_.written().value_or(Bytes{});
+    }
     const auto most = write_meter_.written();
     return most ? std::optional(*most - written_before_) : std::nullopt;
   }

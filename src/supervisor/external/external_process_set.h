@@ -24,8 +24,10 @@ class ExternalProcessSet {
   // and I/O since it was opened. All that are looked at together are given the same `now`.
   virtual ExternalSample look(Instant now) = 0;
   // What its processes have written to file systems since this was asked first, or longer; absent:
-  // none of them could be read. Looks at each of them, some 20 us, as far as WriteMeter does.
+  // none of them could be read. Asked often, it looks at each of them (some 20 us) every
+  // kWriteLook.
   virtual std::optional<Bytes> written(Instant now) = 0;
+  static constexpr Duration kWriteLook = std::chrono::milliseconds(250);
   // Its share of CPU time and I/O beside others, where its kind has one and it is the peer's.
   virtual void weigh(unsigned weight) = 0;
   virtual void freeze() = 0;

@@ -143,7 +143,7 @@ TEST_F(AttemptEndTest, ForDecisionsItIsLookedAtOftenWhileItsMemoryMoves) {
 }
 
 // However seldom its record wants a look: who decides is not to take it for asleep when it is not.
-TEST_F(AttemptEndTest, ForDecisionsWhatRestsIsLookedAtEveryTwoSeconds) {
+TEST_F(AttemptEndTest, ForDecisionsWhatRestsIsLookedAtEveryTwoAndAHalfSeconds) {
   request_.sampled_for = SampledFor::decisions;
   run();
   host_.set().rests = true;
@@ -151,7 +151,7 @@ TEST_F(AttemptEndTest, ForDecisionsWhatRestsIsLookedAtEveryTwoSeconds) {
   host_.clock.advance(10s);
   told_.samples = 0;
   host_.clock.advance(20s);
-  EXPECT_EQ(told_.samples, 10);
+  EXPECT_EQ(told_.samples, 8);
   host_.set().rests = false;
   host_.clock.advance(2s);
   told_.samples = 0;

@@ -27,6 +27,24 @@ TEST_F(WritingGuestsTest, WhatIsWrittenAtAPlaceIsSeenAndLearnt) {
   EXPECT_EQ(ends.back().written, 5_MiB);
 }
 
+// A group's counts from when it is named, that of a process all that it has ever written.
+TEST_F(WritingGuestsTest, WhatWasWrittenBeforeAPlaceWasNamedAgainStillCounts) {
+  run("a", {.place = CgroupPlace{"/g"}});
+  has_written = 5_MiB;
+  external_jobs.look();
+  has_written = Bytes{};
+  EXPECT_TRUE(external_jobs.watch(client, "a", CgroupPlace{"/g"}));
+  has_written = 2_MiB;
+  external_jobs.look();
+  EXPECT_EQ(samples.back().written, 7_MiB);
+  EXPECT_TRUE(external_jobs.watch(client, "a", ProcessPlace{7}));
+  external_jobs.look();
+  EXPECT_EQ(samples.back().written, 9_MiB);
+  EXPECT_TRUE(external_jobs.watch(client, "a", ProcessPlace{7}));
+  external_jobs.look();
+  EXPECT_EQ(samples.back().written, 9_MiB);
+}
+
 // Others would wait for what they are going to show.
 TEST_F(WritingGuestsTest, WhatCanNotBeReadCountsAsNothingAndTeachesNothing) {
   run("a", {.place = CgroupPlace{"/g"}});
