@@ -10,10 +10,10 @@
 namespace plimsoll::policy {
 namespace {
 
-// It runs and nobody looks at it, as its client has not said where it is: it will never show what
-// it writes.
+// It runs and nobody looks at it, as its client has not said where it is, so it will never show
+// what it writes; or its user has paused it, for as long as he likes.
 bool is_unseen(const Member& member, Instant now) {
-  if (member.state != MemberState::running) return false;
+  if (member.state != MemberState::running) return member.paused;
   const bool is_looked_at = member.seen != member.started && !member.sample.claimed;
   return !is_looked_at && now - member.started >= kWriteShown;
 }
@@ -245,10 +245,11 @@ void DiskSpace::stop_writers(std::size_t disk, RunningSet& running_set, Instant 
     if (member->state != MemberState::running) continue;
     const double more = left_to_write(*member);
     const bool is_first = std::exchange(first, first == nullptr ? member : first) == nullptr;
-    const bool gives_way = member == keel && first->ready.tenant != member->ready.tenant;
+    const bool gives_way = first->ready.tenant != member->ready.tenant;
     const bool may_stop = (member != keel || gives_way) && member->may_be_paused(now);
     // Who has written more than was said may write on, whatever is believed of him.
-    const bool fits = more <= std::max(left, 0.0) && (left > 0 || excess == 0);
+    const bool is_believed = left > 0 || excess == 0 || is_quiet(*member);
+    const bool fits = more <= std::max(left, 0.0) && is_believed;
     if (is_first || fits || !may_stop) {
       left -= more;
       continue;
@@ -259,9 +260,8 @@ void DiskSpace::stop_writers(std::size_t disk, RunningSet& running_set, Instant 
     rulings.push_back({.action = Freeze{member->ready.job},
                        .reason = "only " + words::bytes(free) + " are free on the file system of " +
                                  floor.path +
-                                 (first->ready.tenant == member->ready.tenant
-                                      ? "; jobs that began to write before it go first"
-                                      : "; jobs with which their user has less of it go first"),
+                                 (gives_way ? "; jobs with which their user has less of it go first"
+                                            : "; jobs that began to write before it go first"),
                        .numbers = {{"free_bytes", free},
                                    {"floor_bytes", to_double(floor.floor)},
                                    {"job_written_bytes", written(*member)}}});

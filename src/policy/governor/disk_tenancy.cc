@@ -46,7 +46,8 @@ void DiskTenancy::wait_for_others(Tenant tenant, const Estimate& waiting) {
 }
 
 double DiskTenancy::part() const {
-  return std::clamp(spare_ + written_, 0.0, std::max(most_, 0.0)) / static_cast<double>(tenants_);
+  const double all = std::min(spare_ + written_, std::max(most_, spare_));
+  return std::max(0.0, all) / static_cast<double>(tenants_);
 }
 
 bool DiskTenancy::has_more(Tenant tenant) const {

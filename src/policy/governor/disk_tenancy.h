@@ -70,7 +70,7 @@ class DiskTenancy {
   [[nodiscard]] bool is_due(Tenant tenant, const Estimate& candidate) const;
 
   double spare_;  // bytes that are free above the floor; may be negative
-  double most_;   // bytes above the floor in all
+  double most_;   // bytes above the floor in all, as of when it was looked up
   std::size_t tenants_;
   std::map<Tenant, DiskHoldings> holdings_;
   double written_ = 0;       // by all

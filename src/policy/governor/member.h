@@ -77,7 +77,7 @@ struct Member {
   bool held = false;                     // frozen by the governor
   Shortage held_for = Shortage::memory;  // while `held`
   bool paused = false;                   // frozen by the user
-  bool gave_way = false;                 // `held` though it was the keel: other tenants go first
+  bool gave_way = false;                 // `held`, and not the keel: other tenants go first
   // It has begun commands, and goes on when they have ended: not frozen, and evicted only for what
   // it takes itself meanwhile.
   bool waits_for_commands = false;

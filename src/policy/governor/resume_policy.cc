@@ -131,11 +131,36 @@ bool ResumePolicy::may_be_tried(const Turn& turn, const Member& member) {
   return turn.running_set.used() + turn.thawed + growth <= allowed;
 }
 
+// Those that have been paused for long enough, oldest first, but behind all others who has more of
+// the space of a file system than others leave him.
+std::vector<Member*> ResumePolicy::in_turn(const Turn& turn) {
+  std::vector<Member*> members;
+  bool is_for_space = false;
+  for (Member* member : turn.held) {
+    if (turn.now - member->since < dwell_of(*member)) continue;
+    members.push_back(member);
+    is_for_space = is_for_space || member->held_for == Shortage::space;
+  }
+  if (!is_for_space) return members;
+  std::vector<std::tuple<double, std::size_t, Member*>> order;
+  const std::vector<SpaceClaims> space = turn.disks.claims(turn.running_set);
+  for (Member* member : members) {
+    double excess = 0;
+    if (member->held_for == Shortage::space) {
+      for (const SpaceClaims& disk : space) excess = std::max(excess, disk.excess_of(*member));
+    }
+    order.emplace_back(excess, order.size(), member);
+  }
+  std::sort(order.begin(), order.end());
+  std::transform(order.begin(), order.end(), members.begin(),
+                 [](const auto& one) { return std::get<Member*>(one); });
+  return members;
+}
+
 void ResumePolicy::thaw_what_fits(Turn& turn) {
   std::optional<CoreClaims> claims;
   std::optional<std::vector<SpaceClaims>> space;
-  for (Member* member : turn.held) {
-    if (turn.now - member->since < dwell_of(*member)) continue;
+  for (Member* member : in_turn(turn)) {
     if (member->held_for == Shortage::cores) {
       if (!claims) claims.emplace(turn.running_set, turn.config.cores);
       if (!claims->has_room(*member)) continue;

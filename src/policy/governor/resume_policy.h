@@ -68,6 +68,7 @@ class ResumePolicy {
   void thaw(Turn& turn, Member& member, std::string reason, Numbers numbers);
   [[nodiscard]] bool fits(const Turn& turn, const Member& member, Numbers& numbers) const;
   [[nodiscard]] static bool may_be_tried(const Turn& turn, const Member& member);
+  [[nodiscard]] static std::vector<Member*> in_turn(const Turn& turn);
   void thaw_what_fits(Turn& turn);
   void thaw_overdue(Turn& turn);
   [[nodiscard]] static Member* holder_of_lock(const Turn& turn, Tenant tenant);

@@ -46,10 +46,14 @@ SpaceClaims::SpaceClaims(const RunningSet& running_set, const DiskFloor& disk, d
   std::sort(writers_.begin(), writers_.end(), goes_on_before);
 }
 
-bool SpaceClaims::has_room(const Member& member) const {
+double SpaceClaims::excess_of(const Member& member) const {
   const auto own = std::find_if(writers_.begin(), writers_.end(),
                                 [&](const Writer& one) { return one.member == &member; });
-  const double excess = own == writers_.end() ? 0 : own->excess;
+  return own == writers_.end() ? 0 : own->excess;
+}
+
+bool SpaceClaims::has_room(const Member& member) const {
+  const double excess = excess_of(member);
   const auto holds_it_up = [&](const Writer& one) {
     if (one.member->state != MemberState::running) return false;
     return one.member->ready.tenant == member.ready.tenant || one.excess <= excess;

@@ -23,7 +23,10 @@ class SpaceClaims {
   // With so many bytes free. Both must outlive this.
   SpaceClaims(const RunningSet& running_set, const DiskFloor& disk, double free);
 
+  // In that order.
   [[nodiscard]] const std::vector<Writer>& writers() const { return writers_; }
+  // 0 if it writes nothing.
+  [[nodiscard]] double excess_of(const Member& member) const;
   // Whether one that was frozen for space may go on: there is enough, or nobody writes who would
   // go before it.
   [[nodiscard]] bool has_room(const Member& member) const;

@@ -6,6 +6,8 @@ namespace plimsoll::policy {
 
 double written(const Member& member) { return to_double(member.sample.written.value_or(Bytes{})); }
 
+bool is_quiet(const Member& member) { return member.wrote.doubt(member.sample) == 0; }
+
 bool is_writer(const Member& member) {
   if (member.state == MemberState::dying) return false;
   return std::max(written(member), left_to_write(member)) >= kWritesLeast;
@@ -31,7 +33,7 @@ double left_to_write(const Member& member) {
 }
 
 bool has_shown_writing(const Member& member) {
-  return member.sample.ran >= kWriteShown || member.wrote.doubt(member.sample) == 0;
+  return member.sample.ran >= kWriteShown || is_quiet(member);
 }
 
 }  // namespace plimsoll::policy

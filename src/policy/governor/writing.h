@@ -26,6 +26,8 @@ inline constexpr double kBeyondWritten = 0.25;
 [[nodiscard]] bool has_shown_writing(const Member& member);
 // Bytes that it has written, as far as looks have seen; 0 if none could tell.
 [[nodiscard]] double written(const Member& member);
+// Whether it has been quiet for so long that nothing is in doubt.
+[[nodiscard]] bool is_quiet(const Member& member);
 // Whether it has written, or is still to write, what counts.
 [[nodiscard]] bool is_writer(const Member& member);
 

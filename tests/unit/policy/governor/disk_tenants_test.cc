@@ -155,6 +155,59 @@ TEST(DiskTenants, WhoHasMostBeyondAnEqualPartIsPausedFirstBeItTheKeel) {
   EXPECT_EQ(disk.governor.keel(), JobId{1});
 }
 
+// Each would be the oldest in its turn.
+TEST(DiskTenants, NorDoOlderOnesOfHersGoOnOneAfterTheOther) {
+  OnADisk disk = taken_by_hers(2000, 1100);
+  for (unsigned id = 2; id <= 3; ++id) disk.writer_of(kAlice, id, 10, 1);
+  disk.writer_of(kBob, 11, 100, 1);
+  EXPECT_EQ(disk.rules(1).size(), 3u);
+  disk.has_written(1, 1300, 2);
+  for (const unsigned id : {2U, 3U, 11U}) disk.has_written(id, 200, 2);
+  static_cast<void>(disk.is_free(90, 2));
+  EXPECT_THAT(disk.rules(2), ElementsAre("freeze 1", "freeze 2", "freeze 3"));
+  EXPECT_EQ(disk.governor.keel(), JobId{11});
+  for (double t = 2.1; t < 4; t += 0.1) {
+    static_cast<void>(disk.is_free(90, t));
+    EXPECT_THAT(disk.rules(t), IsEmpty());
+  }
+}
+
+// The oldest of all writes nothing. Hers was paused first, and still his next one goes before it.
+TEST(DiskTenants, WhoHasLessOfTheSpaceGoesOnBeforeWhoHasMore) {
+  OnADisk disk;
+  static_cast<void>(disk.is_free(2000, 0));
+  disk.writer_of(kCarol, 21, 0);
+  disk.writer_of(kAlice, 1, 10);
+  EXPECT_EQ(disk.rules(0).size(), 2u);
+  disk.has_written(1, 1300, 1);
+  static_cast<void>(disk.is_free(700, 1));
+  disk.writer_of(kBob, 11, 100, 1);
+  disk.writer_of(kBob, 12, 150, 1);
+  EXPECT_EQ(disk.rules(1).size(), 2u);
+  for (const unsigned id : {11U, 12U}) disk.has_written(id, 30, 2);
+  disk.has_written(1, 1850, 2);
+  static_cast<void>(disk.is_free(90, 2));
+  EXPECT_THAT(disk.rules(2), ElementsAre("freeze 12", "freeze 1"));
+  disk.ends(11, 5);
+  static_cast<void>(disk.is_free(95, 5));
+  EXPECT_THAT(disk.rules(5.1), ElementsAre("thaw 12"));
+}
+
+// To pause them would give nobody any space, whoever has filled the disk.
+TEST(DiskTenants, WhoIsQuietIsNotPausedForSpace) {
+  OnADisk disk;
+  static_cast<void>(disk.is_free(1000, 0));
+  for (unsigned id = 1; id <= 2; ++id) disk.writer_of(kAlice, id, 20);
+  for (unsigned id = 11; id <= 13; ++id) disk.writer_of(kBob, id, 5);
+  EXPECT_EQ(disk.rules(0).size(), 5u);
+  for (const double t : {1.0, 30.0, 60.0}) {
+    for (unsigned id = 1; id <= 2; ++id) disk.has_written(id, 20, t);
+    for (unsigned id = 11; id <= 13; ++id) disk.has_written(id, 5, t);
+    static_cast<void>(disk.is_free(t < 60 ? 945 : 10, t));
+    EXPECT_THAT(disk.rules(t), IsEmpty()) << t;
+  }
+}
+
 TEST(DiskTenants, PausedJobsOfOneHoldUpNoOtherWhoIsWithinHisPart) {
   OnADisk disk;
   static_cast<void>(disk.is_free(1000, 0));
@@ -235,6 +288,8 @@ TEST(DiskTenants, APartIsOfNoMoreThanTheFileSystemHolds) {
   EXPECT_EQ(part_of_two(), 2750) << "of what is free and what was written";
   disk.size = mib(1100);
   EXPECT_EQ(part_of_two(), 500);
+  disk.size = mib(300);  // before it was made larger
+  EXPECT_EQ(part_of_two(), 250) << "of what is free at least";
 }
 
 TEST(DiskTenants, NewsTellsWhoseJobHasWrittenMost) {
