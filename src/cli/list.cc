@@ -99,7 +99,7 @@ int list_command(int argc, char** argv) {
   if (const auto status = parse_or_exit_status(app, std::move(arguments))) return *status;
   const auto listed = list(as_json);
   if (listed) return kSuccess;
-  complain("list: " + listed.error().what);
+  complain("list: " + listed.error().message());
   return kPlimsollFailed;
 }
 

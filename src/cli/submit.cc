@@ -86,8 +86,8 @@ void add_options(CLI::App& app, SubmitOptions& options, std::optional<int>& prio
       ->type_name("N");
   add_parsed(
       app, "--disk-hint", job.disk_hint, parse_bytes,
-      "Most disk space that the job takes at any time; it counts even after jobs of its class "
-      "have ended")
+      "Most disk space that the job takes at any time, where the daemon watches disks; it is "
+      "believed, even after jobs of its class have ended")
       ->type_name("SIZE");
   add_parsed(app, "--memory-max", job.limits.memory_max, parse_bytes,
              "Memory limit, such as 512M; a job that exceeds it is killed with all its processes")

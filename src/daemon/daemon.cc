@@ -143,7 +143,12 @@ bool Daemon::is_over() const {
 
 Result<void> Daemon::run() {
   supervisor_->notify("READY=1\nSTATUS=governs " + format_bytes(line_.bytes()));
-  log("ready; the line is " + format_bytes(line_.bytes()) + "; " + services_->where());
+  std::string ready = "ready; the line is " + format_bytes(line_.bytes()) + "; ";
+  for (const policy::DiskStatus& disk : host_scheduler_.scheduler().status().disks) {
+    ready += format_bytes(disk.floor.floor) + " of the file system of " + disk.floor.path +
+             " are kept free; ";
+  }
+  log(ready + services_->where());
   while (!is_over()) {
     if (auto ran = host_scheduler_.run_once(Duration(-1)); !ran) return ran;
   }

@@ -122,7 +122,8 @@ policy::DiskSample DiskWatch::look() {
 }
 
 void DiskWatch::start() {
-  if (std::exchange(pace_, Pace::on) != Pace::on) timer_->set(clock_.now() + interval_);
+  if (std::exchange(pace_, Pace::on) == Pace::on) return;
+  timer_->set(std::max(clock_.now(), asked_ + interval_));
 }
 
 void DiskWatch::stop() {

@@ -35,7 +35,8 @@ class DiskWatch {
   // The first look: waits kFirstLook at most. Before start().
   [[nodiscard]] policy::DiskSample look();
 
-  // From now on, until stop(). Either does nothing the second time.
+  // From now on, until stop(): the first look comes at once, unless there was one within the
+  // interval. Either does nothing the second time.
   void start();
   void stop();
   // As start(), but seldom, where nothing depends on it but what is known when that is over.

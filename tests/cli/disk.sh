@@ -122,7 +122,7 @@ case_what_makes_no_sense_is_told() {
   gives 125 "$plimsoll" batch --disk image=1G -- true ::: 1
   has err '--disk: image: Not a directory'
   gives 125 "$plimsoll" govern --disk disk=1G -- true
-  has err '--disk: disk: a floor of 1.00 GiB leaves nothing of a file system of '
+  has err '--disk: disk: a floor of 1.00 GiB leaves nothing of a file system that holds '
   mkdir disk/below
   gives 0 "$plimsoll" batch --progress none --disk disk=1M --disk disk/below=2M -- true ::: 1
 }

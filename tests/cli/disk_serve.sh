@@ -113,6 +113,7 @@ case_a_floor_that_is_passed_is_logged_with_whose_job_it_was() {
   local port
   port=$(free_port)
   serve_on 120 60M --metrics "127.0.0.1:$port"
+  has daemon.log "; 60.0 MiB of the file system of $PWD/disk are kept free; "
   metrics_of "$port" >metrics
   has metrics "plimsoll_disk_floor_bytes{path=\"$PWD/disk\"} 62914560"
   has metrics "plimsoll_disk_free_bytes{path=\"$PWD/disk\"} "

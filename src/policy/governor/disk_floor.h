@@ -24,7 +24,7 @@ struct DiskFloor {
   std::string path;  // in it, as people know it
   Bytes floor{};
   DiskRule rule = DiskRule::hold;
-  std::optional<Bytes> size{};  // of all of the file system; absent: not known
+  std::optional<Bytes> size{};  // of all that ordinary users may have of it; absent: not known
 };
 
 }  // namespace plimsoll::policy

@@ -41,6 +41,16 @@ const Member* largest_writer(const RunningSet& running_set) {
   return largest;
 }
 
+// Why writers are paused.
+std::string shortage_text(const DiskFloor& disk, double free) {
+  const std::string floor = "the floor of " + words::bytes(to_double(disk.floor));
+  const std::string place = " are free on the file system of " + disk.path;
+  if (free < to_double(disk.floor)) {
+    return "only " + words::bytes(free) + place + ", less than " + floor;
+  }
+  return words::bytes(free) + place + ", and less than " + floor + " will be soon at this rate";
+}
+
 DiskNews news_of(const DiskFloor& disk, double free, const RunningSet& running_set) {
   DiskNews news{.writer = {},
                 .tenant = kHost,
@@ -258,8 +268,7 @@ void DiskSpace::stop_writers(std::size_t disk, RunningSet& running_set, Instant 
     member->held_for = Shortage::space;
     member->gave_way = gives_way;
     rulings.push_back({.action = Freeze{member->ready.job},
-                       .reason = "only " + words::bytes(free) + " are free on the file system of " +
-                                 floor.path +
+                       .reason = shortage_text(floor, free) +
                                  (gives_way ? "; jobs with which their user has less of it go first"
                                             : "; jobs that began to write before it go first"),
                        .numbers = {{"free_bytes", free},

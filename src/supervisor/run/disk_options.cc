@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 struct FileSystem {
   dev_t device{};
-  Bytes size{};
+  Bytes size{};  // of what ordinary users may have
   bool is_in_memory = false;
 };
 
@@ -32,9 +32,10 @@ std::optional<FileSystem> file_system_of(int file) {
   struct stat status{};
   struct statfs seen{};
   if (::fstat(file, &status) != 0 || ::fstatfs(file, &seen) != 0) return std::nullopt;
+  const auto block = static_cast<std::uint64_t>(seen.f_frsize);
+  const auto kept = static_cast<std::uint64_t>(seen.f_bfree - seen.f_bavail);  // for root
   return FileSystem{.device = status.st_dev,
-                    .size = {static_cast<std::uint64_t>(seen.f_blocks) *
-                             static_cast<std::uint64_t>(seen.f_frsize)},
+                    .size = {(static_cast<std::uint64_t>(seen.f_blocks) - kept) * block},
                     .is_in_memory = seen.f_type == TMPFS_MAGIC || seen.f_type == RAMFS_MAGIC};
 }
 
@@ -59,12 +60,13 @@ class Floors {
     const Bytes floor = floor_of(option.floor, found->size);
     if (floor >= found->size) {
       return fail(option.path + ": a floor of " + format_bytes(floor) +
-                  " leaves nothing of a file system of " + format_bytes(found->size));
+                  " leaves nothing of a file system that holds " + format_bytes(found->size));
     }
     const auto known = std::find(devices_.begin(), devices_.end(), found->device);
     if (known == devices_.end()) {
       if (floors_.size() == policy::kDisksMax) {
-        return fail("expected at most " + std::to_string(policy::kDisksMax) + " file systems");
+        return fail("found " + option.path + " on one more file system, expected at most " +
+                    std::to_string(policy::kDisksMax));
       }
       add(*found, {.path = absolute(option.path), .floor = floor});
     } else if (auto& same = floors_[static_cast<std::size_t>(known - devices_.begin())];

@@ -68,10 +68,11 @@ TEST_F(DiskWatchTest, LooksFollowUntilItIsStopped) {
 // Of which it is known when a look is due.
 class NotedClock : public loop::Clock {
  public:
-  [[nodiscard]] Instant now() const override { return {}; }
+  [[nodiscard]] Instant now() const override { return at; }
   [[nodiscard]] std::unique_ptr<Timer> timer(std::function<void()> /*callback*/) override {
     return std::make_unique<NotedTimer>(due);
   }
+  Instant at{};
   std::optional<Instant> due;
 
  private:
@@ -92,6 +93,9 @@ TEST_F(DiskWatchTest, WhileItRestsLooksAreFew) {
   EXPECT_EQ(noted.due, Instant(std::chrono::milliseconds(5)));
   one.rest();
   EXPECT_EQ(noted.due, Instant(DiskWatch::kRest));
+  noted.at += std::chrono::seconds(1);
+  one.start();
+  EXPECT_EQ(noted.due, noted.at) << "what was seen last is old";
   one.stop();
   EXPECT_EQ(noted.due, std::nullopt);
 }
