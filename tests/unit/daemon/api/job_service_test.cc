@@ -263,6 +263,14 @@ TEST_F(JobServiceTest, AJobIsItsUsersAlone) {
   EXPECT_FALSE(jobs.running(job)->killed);
 }
 
+TEST_F(JobServiceTest, WhyTheNextJobWaitsIsListedAsItIsNow) {
+  jobs.hold(policy::HoldCause::space, "10 MiB are free");
+  const JobId job = submit();
+  EXPECT_EQ(service.list(me).front().reason, "10 MiB are free");
+  jobs.hold(policy::HoldCause::space, "20 MiB are free", job);
+  EXPECT_EQ(service.list(me).front().reason, "20 MiB are free");
+}
+
 TEST_F(JobServiceTest, ANameMeansTheJobThatCameFirst) {
   const JobId first = submit("twice");
   submit("twice");

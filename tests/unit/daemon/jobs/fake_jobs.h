@@ -84,9 +84,9 @@ class FakeJobs : public JobRunner {
   [[nodiscard]] policy::SchedulerStatus status() const override { return seen; }
   [[nodiscard]] report::HostInfo host() const override { return {}; }
 
-  // From now on nobody starts, for this cause; or those that wait do.
-  void hold(policy::HoldCause cause, const std::string& reason) {
-    holding_ = policy::Holding{.job = {}, .cause = cause, .reason = reason, .numbers = {}};
+  // From now on nobody starts, for this cause; or those that wait do. `next` waits before others.
+  void hold(policy::HoldCause cause, const std::string& reason, JobId next = {}) {
+    holding_ = policy::Holding{.job = next, .cause = cause, .reason = reason, .numbers = {}};
   }
   void let_go() {
     holding_.reset();
