@@ -70,7 +70,7 @@ SETS = {
     "mixed-long": Set(mixed(phases(20, "grow=150@100", "keep=8.5"),
                             phases(4, "grow=300@10", "keep=90"))),
     # Like the family `short` of the simulator.
-    "kinds-short": Set(kinds(240), start=12),
+    "kinds-short": Set(kinds(240), start=5),
     "steps-short": Set(phases(16, *(word.format(1) for word in STEPS))),
     "steps-long": Set(phases(9, *(word.format(20) for word in STEPS))),
     "saw-short": Set(phases(16, "times=4", "grow=200@200", "drop=20")),
