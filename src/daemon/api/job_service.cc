@@ -189,13 +189,6 @@ void JobService::abandon() {
 constexpr std::size_t kCommandListedMax = 256;
 
 std::vector<JobListed> JobService::list(const supervisor::Peer& peer) const {
-  // Of the next one it is known why it waits now, of the others what was told of them last.
-  const auto& next = deps_.jobs.holding();
-  const auto reason_of = [&next](JobId id, const Job& job) {
-    if (job.state == ApiJobState::running) return std::string();
-    const bool is_next = job.state == ApiJobState::waiting && next && next->job == id;
-    return is_next ? next->reason : job.told;
-  };
   std::map<JobId, JobListed> sorted;
   for (const auto& [id, job] : jobs_) {
     if (!may_touch(peer, job->uid)) continue;
@@ -204,7 +197,7 @@ std::vector<JobListed> JobService::list(const supervisor::Peer& peer) const {
                   .uid = job->uid,
                   .state = job->state,
                   .command = policy::command_start(job->order.spec.command, kCommandListedMax),
-                  .reason = reason_of(id, *job),
+                  .reason = job->why(deps_.jobs.holding()),
                   .came = job->came};
   }
   std::vector<JobListed> listed;

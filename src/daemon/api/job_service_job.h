@@ -49,6 +49,13 @@ struct JobService::Job {
     return {.job = id, .state = state, .attempt = attempt, .reason = why};
   }
 
+  // Why it does not run: of the one that is `next` as of now, of another as told last.
+  [[nodiscard]] std::string why(const std::optional<policy::Holding>& next) const {
+    if (state == ApiJobState::running) return {};
+    const bool is_next = next && next->job == order.spec.id;
+    return is_next && state == ApiJobState::waiting ? next->reason : told;
+  }
+
   void note(JobStory::Decision decision) {
     if (first.size() < kDecisionsMax / 2) return first.push_back(std::move(decision));
     latest.push_back(std::move(decision));
