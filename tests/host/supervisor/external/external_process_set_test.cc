@@ -132,6 +132,7 @@ TEST_F(GuestPlaceTest, WhatIsWrittenInGroupsBelowIsSeen) {
   EXPECT_EQ((*group)->written(plimsoll::testing::clock_now()), std::nullopt);
   const std::string file = "/var/tmp/plimsoll-written-" + std::to_string(::getpid());
   const Started writer = plimsoll::testing::start(leaf, {"write_file", file, "5"});
+  ASSERT_TRUE(plimsoll::testing::wait_ready(writer)) << "it has entered the group above";
   ASSERT_TRUE(v2.write("outer/inner/cgroup.procs", std::to_string(writer.pid)));
   EXPECT_TRUE(eventually([&] {
     const auto seen = (*group)->written(plimsoll::testing::clock_now());
