@@ -48,7 +48,7 @@ std::string shortage_text(const DiskFloor& disk, double free) {
   if (free < to_double(disk.floor)) {
     return "only " + words::bytes(free) + place + ", less than " + floor;
   }
-  return words::bytes(free) + place + ", and less than " + floor + " will be soon at this rate";
+  return words::bytes(free) + place + " and, at this rate, soon less than " + floor;
 }
 
 DiskNews news_of(const DiskFloor& disk, double free, const RunningSet& running_set) {

@@ -220,6 +220,9 @@ TEST(DiskSpace, SpaceThatFallsFastIsSeenComing) {
   static_cast<void>(disk.is_free(500, 0.1));
   for (unsigned id = 1; id <= 2; ++id) disk.has_written(id, 250, 0.1);
   EXPECT_THAT(disk.rules(0.1), ElementsAre("freeze 2"));
+  EXPECT_THAT(disk.reasons.front(),
+              HasSubstr("500 MiB are free on the file system of /data and, at this rate, soon less "
+                        "than the floor of 100 MiB; jobs that began to write before it go first"));
 }
 
 // What one write takes between two looks that are close together says nothing of the next second.
