@@ -74,19 +74,20 @@ constexpr std::string_view kDefaultPath = "/bin:/usr/bin";
 constexpr const char* kShell = "/bin/sh";
 constexpr const char* kChildOomScoreFile = "/proc/self/oom_score_adj";
 
-// The files that argv[0] may name, in the order in which they are tried. Name and PATH are whatever
-// the user of the job has chosen: it is the child that goes through them, in one buffer.
+// The files that a command may name, in the order in which they are tried. Name and PATH are
+// whatever the user of the job has chosen: it is the child that goes through them, in one buffer.
 class Candidates {
  public:
-  explicit Candidates(const ReceivedSpawn& request) : command_(request.argv.front()) {
-    if (*request.executable != '\0') {
-      named_ = request.executable;
-    } else if (command_.find('/') != std::string_view::npos) {
-      named_ = request.argv.front();
+  // `env` ends with a null pointer.
+  Candidates(const char* command, const std::vector<char*>& env) : command_(command) {
+    if (command_.find('/') != std::string_view::npos) {
+      named_ = command;
     } else if (!command_.empty()) {
-      path_ = path_of(request);
+      path_ = path_of(env);
     }
   }
+  // The only one.
+  explicit Candidates(const char* file) : named_(file) {}
 
   // Null: there are no more. One that is too long is none, and `errno` says so.
   const char* next() {
@@ -111,9 +112,9 @@ class Candidates {
   }
 
  private:
-  static std::string_view path_of(const ReceivedSpawn& request) {
+  static std::string_view path_of(const std::vector<char*>& env) {
     constexpr std::string_view kPrefix = "PATH=";
-    for (const char* variable : request.env) {
+    for (const char* variable : env) {
       if (variable == nullptr) break;
       const std::string_view text(variable);
       if (text.starts_with(kPrefix)) return text.substr(kPrefix.size());
@@ -256,13 +257,26 @@ class Child {
     ::sigprocmask(SIG_SETMASK, &mask, nullptr);
   }
 
+  // Returns if none of the files can be executed.
+  void execute_plain() {
+    if (request_.plain.front() == nullptr) return;
+    Candidates candidates(request_.plain.front(), request_.env);
+    while (const char* file = candidates.next()) {
+      if (may_be_executed(file)) ::execve(file, request_.plain.data(), request_.env.data());
+      if (!is_passed_over()) return;
+    }
+  }
+
   // As execvp(3): the first file that can be executed; a text without an interpreter goes to the
   // shell, unless a file was named beside argv[0]; a file that was there but not executable is told
   // before one that was not there.
   [[noreturn]] void execute() {
+    execute_plain();
     bool denied = false;
     errno = ENOENT;
-    Candidates candidates(request_);
+    Candidates candidates = *request_.executable == '\0'
+                                ? Candidates(request_.argv.front(), request_.env)
+                                : Candidates(request_.executable);
     while (const char* file = candidates.next()) {
       if (may_be_executed(file)) ::execve(file, request_.argv.data(), request_.env.data());
       if (errno == ENOEXEC && *request_.executable == '\0') {
@@ -270,11 +284,14 @@ class Child {
         execute_as_script(file);
       }
       if (errno == EACCES) denied = true;
-      if (errno != EACCES && errno != ENOENT && errno != ENOTDIR) break;
+      if (!is_passed_over()) break;
     }
     if (denied && (errno == ENOENT || errno == ENOTDIR)) errno = EACCES;
     fail_at(SpawnStep::exec);
   }
+
+  // Whether another file of the same name may be executed in place of the one that could not be.
+  static bool is_passed_over() { return errno == EACCES || errno == ENOENT || errno == ENOTDIR; }
 
   // Whether it is worth a call of execve(2); if not, `errno` says why. Who shares memory is to be
   // told from one that is about to be gone: it fails here, not there.

@@ -126,7 +126,8 @@ std::string_view name_of(SpawnStep step) {
 EncodedSpawn encode(const SpawnRequest& request) {
   // The rest is a few paths and numbers; a caller may put a byte before it.
   constexpr std::size_t kRestBytes = 1024;
-  Writer writer(request.argv.block().size() + request.env.block().size() + kRestBytes);
+  Writer writer(request.argv.block().size() + request.plain.block().size() +
+                request.env.block().size() + kRestBytes);
   EncodedSpawn encoded;
   std::uint8_t present = 0;
   for (unsigned i = 0; i < 3; ++i) {
@@ -159,6 +160,7 @@ EncodedSpawn encode(const SpawnRequest& request) {
   writer.put_string(request.root);
   writer.put_string(request.cwd);
   writer.put_words(request.argv);
+  writer.put_words(request.plain);
   writer.put_words(request.env);
   encoded.bytes = writer.take();
   return encoded;
@@ -185,6 +187,7 @@ Result<ReceivedSpawn> decode(std::string& bytes, std::vector<UniqueFd> fds) {
   spawn.root = reader.get_string();
   spawn.cwd = reader.get_string();
   spawn.argv = reader.get_strings();
+  spawn.plain = reader.get_strings();
   spawn.env = reader.get_strings();
   if (!reader.at_end() || spawn.argv.front() == nullptr) {
     return fail(std::errc::bad_message, "read a spawn request");

@@ -58,7 +58,10 @@ struct ResourceLimit {
 struct SpawnRequest {
   ChildId id{};
   Words argv;  // argv[0] without a slash is looked up in the PATH of `env`
-  Words env;   // "NAME=value", the whole environment
+  // Tried first, in the same way, where argv has a shell execute no more than these. Where none of
+  // the files that it may name can be executed, argv is: the shell tells why.
+  Words plain;
+  Words env;  // "NAME=value", the whole environment
   // Executed in place of what argv[0] names: as it is, never by a shell. Empty: as argv[0] says.
   std::string executable;
   std::string root;  // chroot(2) into this directory first; empty: not
@@ -103,10 +106,11 @@ struct EncodedSpawn {
 EncodedSpawn encode(const SpawnRequest& request);
 
 // A request as the guardian holds it: pointers into the message and the descriptors that came
-// along. argv and env end with a null pointer. Must not outlive the message.
+// along. argv, plain and env end with a null pointer. Must not outlive the message.
 struct ReceivedSpawn {
   ChildId id{};
   std::vector<char*> argv;
+  std::vector<char*> plain;
   std::vector<char*> env;
   const char* executable = "";
   const char* root = "";

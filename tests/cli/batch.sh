@@ -241,6 +241,39 @@ case_left_behind_is_killed() {
   told job 'r["left_behind"][0]["comm"] == "sleep"'
 }
 
+# What is executed without a shell gets the arguments and the environment that it would have of one,
+# and fails as there.
+case_plain_text_is_what_the_shell_makes_of_it() {
+  mkdir bin
+  printf '#!/bin/sh\nprintf "<%%s>" "$0" "$@"; env | grep -v "^PLIMSOLL\|^PARALLEL\|^_=\|^SHLVL=" | sort\n' >bin/show
+  printf 'printf "text <%%s>" "$0" "$@"\n' >bin/text
+  printf '#!/no/such/interpreter\n' >bin/lost
+  chmod +x bin/*
+  touch bin/denied
+  local line commands=('show a -b c=d ./e,f:g@h%i+j' ' show  a	b ' 'bin/show x' './bin/show x' text 'text a b'
+    bin/text lost no-such-program bin/denied denied bin 'show ~ b*' 'X=1 show' 'show "a b"' 'show a; show b' '-x' '+x'
+    'echo a\\tb' 'test 1 = 2' 'exit 3' "show $(head -c 5000 /dev/zero | tr '\0' a)")
+  for line in "${commands[@]}"; do
+    PATH=$PWD/bin:$PATH /bin/sh -c "$line" >expected 2>&1
+    echo "status $?" >>expected
+    printf '%s\n' "$line" | PATH=$PWD/bin:$PATH "$plimsoll" batch -q -j1 --report report >out 2>err
+    { cat out err; "$python" -c 'import json; print("status", json.loads(open("report").readline())["exit_code"])'; } >seen
+    same "$(<expected)" "$(<seen)" "$line"
+  done
+}
+
+# A shell would correct PWD, and run an exported function.
+case_plain_text_goes_to_the_shell_where_that_knows_more() {
+  mkdir there
+  PWD=/proc "$plimsoll" batch -q -- printenv ::: PWD >out
+  same "$PWD" "$(<out)"
+  printf '{"shell": "printenv PWD", "cwd": "there"}' >jobs.jsonl
+  batch 0 -q jobs.jsonl
+  same "$PWD/there" "$(<out)"
+  env -u PWD "$plimsoll" batch -q -- printenv ::: PWD >out
+  same "$PWD" "$(<out)"
+}
+
 case_many_jobs() {
   seq 500 >numbers
   gives 0 "$plimsoll" batch -q -j4 --output ordered -a numbers -- echo

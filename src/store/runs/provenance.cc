@@ -14,7 +14,7 @@ namespace {
 constexpr const char* kBuildType = "urn:plimsoll:run:1";
 constexpr const char* kBuilder = "urn:plimsoll";
 
-// The words that were executed.
+// The words that the command means, though no shell may have been started.
 std::vector<std::string> words_of(const policy::Command& command) {
   if (const auto* shell = std::get_if<std::string>(&command)) return {"/bin/sh", "-c", *shell};
   return std::get<Words>(command).all();

@@ -153,6 +153,46 @@ TEST_F(BirthsHost, EachStepThatFailsIsNamedWithItsReason) {
   }
 }
 
+// Made by fork as by vfork.
+TEST_F(BirthsHost, PlainWordsAreTriedBeforeTheShell) {
+  PREPARE_OR_SKIP(kHybrid);
+  const std::filesystem::path directory =
+      std::filesystem::temp_directory_path() / ("plimsoll-plain-" + std::to_string(::getpid()));
+  const auto write = [&directory](const std::string& name, const std::string& text) {
+    std::filesystem::create_directories((directory / name).parent_path());
+    std::ofstream(directory / name) << text;
+    std::filesystem::permissions(directory / name, std::filesystem::perms::owner_all);
+  };
+  write("first/script", "echo script\n");
+  write("second/script", "#!/bin/sh\necho another\n");
+  std::filesystem::create_directories(directory / "first/program");
+  write("second/program", "#!/bin/sh\necho \"program $1\"\n");
+  {
+    const cgroup::Leaf leaf = ground_->leaf("job");
+    Births births(no_signals(), told_, [] { ::abort(); }, kNever);
+    const auto with = [&](const Words& plain) {
+      SpawnRequest request = request_in(leaf, {"/bin/sh", "-c", "echo the shell"});
+      request.env = {"PATH=" + (directory / "first").string() + ":" +
+                     (directory / "second").string()};
+      request.plain = plain;
+      return run(births, request);
+    };
+    const auto check = [&] {
+      EXPECT_EQ(with({"program", "a"}), "program a\n") << "a directory is passed over";
+      EXPECT_EQ(with({"no-such-program"}), "the shell\n");
+      EXPECT_EQ(with({"./no/such"}), "the shell\n");
+      EXPECT_EQ(with({"/etc/passwd"}), "the shell\n");
+      EXPECT_EQ(with({"script"}), "the shell\n") << "which runs it, and not the one behind it";
+      EXPECT_EQ(with({}), "the shell\n");
+    };
+    check();
+    warm_up(births, leaf);
+    check();
+    release();
+  }
+  std::filesystem::remove_all(directory);
+}
+
 TEST_F(BirthsHost, ATextWithoutAnInterpreterGoesToTheShell) {
   PREPARE_OR_SKIP(kHybrid);
   const std::filesystem::path script =

@@ -38,6 +38,7 @@ inline rc::Gen<SpawnRequest> requests(const OpenFiles& files) {
     SpawnRequest request;
     request.id = ChildId{*rc::gen::arbitrary<std::uint64_t>()};
     request.argv = *rc::gen::nonEmpty(rc::gen::container<std::vector<std::string>>(words()));
+    request.plain = *rc::gen::container<std::vector<std::string>>(words());
     request.env = *rc::gen::container<std::vector<std::string>>(words());
     request.executable = *words();
     request.root = *words();

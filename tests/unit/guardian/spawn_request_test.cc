@@ -40,8 +40,10 @@ RC_GTEST_PROP(SpawnRequest, ComesOutAsItWentIn, ()) {
   RC_ASSERT(spawn.has_value());
   RC_ASSERT(spawn->id == request.id);
   RC_ASSERT(strings(spawn->argv) == request.argv);
+  RC_ASSERT(strings(spawn->plain) == request.plain);
   RC_ASSERT(strings(spawn->env) == request.env);
   RC_ASSERT(spawn->argv.back() == nullptr);
+  RC_ASSERT(spawn->plain.back() == nullptr);
   RC_ASSERT(spawn->env.back() == nullptr);
   RC_ASSERT(spawn->executable == request.executable);
   RC_ASSERT(spawn->root == request.root);
