@@ -32,6 +32,7 @@ Lease::Lease(loop::Loop& loop, Ledger ledger, policy::Share whole, LeaseRole rol
       role_(role),
       holder_(holder),
       shared_(whole),
+      joined_(loop::now()),
       share_(whole),
       timer_(loop.timer([this] {
         ask();
@@ -47,7 +48,10 @@ Lease::Lease(loop::Loop& loop, Ledger ledger, policy::Share whole, LeaseRole rol
     if (watch) bell_watch_ = std::move(*watch);
   }
   settle();
-  settle_again(kInterval);
+  // Who is not woken hears of it at his next look.
+  if (is_news()) [[maybe_unused]]
+    const auto rung = ledger_.ring();
+  settle_again(interval());
 }
 
 void Lease::ask() {
@@ -83,6 +87,7 @@ void Lease::settle_again(Duration after) {
 
 Duration Lease::interval() const {
   if (!is_shared()) return kInterval;
+  if (is_news()) return kSoon;
   const bool unsettled = share_.unsettled > 0 || claim_.unsettled > 0;
   return unsettled ? kWhileUnsettled : kInterval;
 }
@@ -143,11 +148,18 @@ LedgerEntry Lease::own_entry() const {
   return entry;
 }
 
+bool Lease::is_heard_by(const std::vector<LedgerEntry>& others) const {
+  const auto since = ledger_.first_told();
+  return since && std::ranges::all_of(
+                      others, [&since](const LedgerEntry& other) { return other.told > *since; });
+}
+
 void Lease::heed(const std::vector<LedgerEntry>& others) {
   others_ = sum_of(others);
   beside_ = beside_of(others, ::geteuid());
   heed_terms(others);
   parties_ = others.size() + 1;
+  is_heard_ = is_heard_ || is_heard_by(others) || loop::now() - joined_ >= kInterval;
   ++looks_;
 }
 

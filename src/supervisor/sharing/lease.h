@@ -63,8 +63,9 @@ class Lease {
   [[nodiscard]] bool is_shared() const { return parties_ > 1; }
   // As of the last look.
   [[nodiscard]] const Others& others() const { return others_; }
-  // Nothing may be started yet: others are there, and have not had the time to hear of this one.
-  [[nodiscard]] bool is_news() const { return is_shared() && looks_ < 2; }
+  // Nothing may be started yet: others are there, and have not all heard of this one, for kInterval
+  // at most.
+  [[nodiscard]] bool is_news() const { return is_shared() && !is_heard_; }
   // How often it has looked.
   [[nodiscard]] std::uint64_t looks() const { return looks_; }
   // What this run would have if all users had the same, and all runs of each.
@@ -76,7 +77,8 @@ class Lease {
 
   // Late by so much at most; an estimate moves by little meanwhile.
   static constexpr Duration kInterval = std::chrono::milliseconds(500);
-  // After a start: whoever joins meanwhile believes that what it needs is free.
+  // After a start: whoever joins meanwhile believes that what it needs is free. And while this one
+  // waits until the others have heard of it, who were woken.
   static constexpr Duration kSoon = std::chrono::milliseconds(20);
   // While it is not yet known what jobs need, here or there.
   static constexpr Duration kWhileUnsettled = std::chrono::milliseconds(100);
@@ -99,6 +101,7 @@ class Lease {
   // Whether what is told is worth a look of the others before their time.
   [[nodiscard]] bool is_worth_ringing(const policy::RunClaim& claim);
   [[nodiscard]] LedgerEntry own_entry() const;
+  [[nodiscard]] bool is_heard_by(const std::vector<LedgerEntry>& others) const;
   // What others have told by now.
   void heed(const std::vector<LedgerEntry>& others);
   void heed_terms(const std::vector<LedgerEntry>& others);
@@ -120,6 +123,8 @@ class Lease {
   Others others_;
   policy::Beside beside_;
   std::uint64_t looks_ = 0;
+  Instant joined_;
+  bool is_heard_ = false;     // by all who were there
   policy::Share share_;       // ours of it
   policy::RunClaim claim_{};  // as asked for last
   Instant asked_{};

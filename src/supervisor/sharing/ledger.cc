@@ -50,6 +50,12 @@ bool is_older_than(const struct stat& file, std::chrono::seconds age) {
   return file.st_mtim.tv_sec < now - age.count();
 }
 
+WallTime date_of(const struct stat& file) {
+  const auto since =
+      std::chrono::seconds(file.st_mtim.tv_sec) + std::chrono::nanoseconds(file.st_mtim.tv_nsec);
+  return WallTime(std::chrono::duration_cast<WallTime::duration>(since));
+}
+
 bool is_linked(int fd) {
   struct stat status{};
   return ::fstat(fd, &status) == 0 && status.st_nlink > 0;
@@ -170,6 +176,8 @@ Result<void> Ledger::tell(const LedgerEntry& own) {
   const std::string line = encode(own);
   const ssize_t wrote = ::pwrite(file_.get(), line.data(), line.size(), 0);
   if (wrote != static_cast<ssize_t>(line.size())) return fail_errno("write the ledger");
+  struct stat status{};
+  if (!first_told_ && ::fstat(file_.get(), &status) == 0) first_told_ = date_of(status);
   return {};
 }
 
@@ -219,6 +227,7 @@ std::optional<LedgerEntry> Ledger::read(const std::string& name, Counts& counts)
     entry.claim.unsettled = 0;
   }
   entry.user = opened.st_uid;
+  entry.told = date_of(opened);
   if (entry.user != owner_of(directory_.get())) entry.terms.reset();
   return entry;
 }

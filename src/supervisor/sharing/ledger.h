@@ -13,6 +13,7 @@
 
 #include "base/result.h"
 #include "base/unique_fd.h"
+#include "base/units.h"
 #include "policy/governor/share.h"
 #include "supervisor/sharing/ledger_bell.h"
 
@@ -23,6 +24,7 @@ struct LedgerEntry {
   policy::RunClaim claim;
   std::optional<policy::Share> terms{};  // what all may share; the daemon's word
   uid_t user = 0;                        // whose file it is; nothing that is written there
+  WallTime told{};                       // when, by the date of the file; the same
 };
 
 // What the runs of one machine tell each other so that they share its memory and cores: a directory
@@ -42,6 +44,9 @@ class Ledger {
 
   // Tells the others. A small write to a file in memory.
   Result<void> tell(const LedgerEntry& own);
+  // When that was first. Who has told something later (LedgerEntry::told), and looks whenever he
+  // tells, has seen this run. Nothing: not yet, or the date can't be read.
+  [[nodiscard]] std::optional<WallTime> first_told() const { return first_told_; }
 
   // Wakes the others, who look at once at what was told (LedgerBell).
   Result<void> ring();
@@ -79,6 +84,7 @@ class Ledger {
   UniqueFd directory_;
   UniqueFd file_;
   std::string run_;
+  std::optional<WallTime> first_told_;
   std::set<std::string> known_;  // names of live runs, as of the last look
   std::unique_ptr<DIR, int (*)(DIR*)> list_{nullptr, &::closedir};  // where it goes on
 };

@@ -3,8 +3,10 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
 #include <memory>
+#include <string>
 
 #include "base/file.h"
 
@@ -39,6 +41,14 @@ class LeaseTest : public ::testing::Test {
     auto ledger = Ledger::join(open_at(AT_FDCWD, directory_, O_RDONLY | O_DIRECTORY), name);
     ASSERT_TRUE(ledger) << ledger.error().message();
     party.lease = std::make_unique<Lease>(loop_, std::move(*ledger), whole, role, party);
+  }
+
+  // Looks, later than what was told before by so much as the dates of files can tell apart.
+  void answer(const Party& party, const std::string& name) const {
+    party.lease->settle();
+    const std::string file = directory_ + "/" + name;
+    std::filesystem::last_write_time(
+        file, std::filesystem::last_write_time(file) + std::chrono::seconds(1));
   }
 
   loop::Loop loop_;
@@ -174,8 +184,51 @@ TEST_F(LeaseTest, WhoJoinsOthersStartsNothingUntilTheyHaveHeardOfIt) {
   join(run, "run", {.line = 8_GiB, .cores = 4}, LeaseRole::run);
   EXPECT_EQ(run.lease->share().taken, 8_GiB);
   run.lease->settle();
+  EXPECT_EQ(run.lease->share().taken, 8_GiB);
+  answer(other, "other");
+  run.lease->settle();
   EXPECT_EQ(run.lease->share().taken, Bytes{});
   EXPECT_EQ(run.lease->share().line, 8_GiB);
+}
+
+TEST_F(LeaseTest, WhoJoinsOthersIsHeardByEachOfThem) {
+  Party first, second, run;
+  join(first, "first", {.line = 8_GiB, .cores = 4}, LeaseRole::run);
+  join(second, "second", {.line = 8_GiB, .cores = 4}, LeaseRole::run);
+  join(run, "run", {.line = 8_GiB, .cores = 4}, LeaseRole::run);
+  answer(second, "second");
+  run.lease->settle();
+  EXPECT_TRUE(run.lease->is_news());
+  answer(first, "first");
+  run.lease->settle();
+  EXPECT_FALSE(run.lease->is_news());
+}
+
+// They are woken. On a busy machine that may take longer, but not each time.
+TEST_F(LeaseTest, WhoJoinsOthersIsHeardSoon) {
+  Party other;
+  join(other, "other", {.line = 8_GiB, .cores = 4}, LeaseRole::run);
+  bool is_soon = false;
+  for (int tries = 0; tries < 100 && !is_soon; ++tries) {
+    Party run;
+    const Instant begun = loop::now();
+    join(run, "run" + std::to_string(tries), {.line = 8_GiB, .cores = 4}, LeaseRole::run);
+    EXPECT_TRUE(run.lease->is_news());
+    while (run.lease->is_news()) ASSERT_TRUE(loop_.run_once(Lease::kInterval));
+    is_soon = loop::now() - begun < Lease::kInterval / 4;
+  }
+  EXPECT_TRUE(is_soon);
+}
+
+// One that is stopped, say, answers nobody.
+TEST_F(LeaseTest, WhoIsNotHeardWaitsNoLongerThanUntilTheNextLookOfTheOthers) {
+  Party run;
+  const auto stopped = Ledger::join(open_at(AT_FDCWD, directory_, O_RDONLY | O_DIRECTORY), "other");
+  ASSERT_TRUE(stopped) << stopped.error().message();
+  const Instant begun = loop::now();
+  join(run, "run", {.line = 8_GiB, .cores = 4}, LeaseRole::run);
+  while (run.lease->is_news()) ASSERT_TRUE(loop_.run_once(Lease::kInterval));
+  EXPECT_GE(loop::now() - begun, Lease::kInterval);
 }
 
 // A run that waits only until it is known has nobody give way.
@@ -189,6 +242,8 @@ TEST_F(LeaseTest, WhoIsNewWantsNothingYet) {
   run.lease->settle();
   other.lease->settle();
   EXPECT_EQ(other.lease->share().line, 8_GiB);
+  answer(other, "other");
+  run.lease->settle();
   run.lease->settle();
   other.lease->settle();
   EXPECT_EQ(other.lease->share().line, 6_GiB);
