@@ -176,10 +176,14 @@ Result<void> check_tls(const ListenConfig& listen, const SaidValues& said) {
   return {};
 }
 
+// An option names the setting by itself; a line of a file, or a variable, does not.
 std::string place_of(const SaidValues& said, std::string_view key) {
   const auto found = said.find(key);
   if (found == said.end()) return std::string(key);
-  return found->second.origin + ": " + std::string(key);
+  const Setting* setting = find_setting(key);
+  const std::string& origin = found->second.origin;
+  if (setting != nullptr && origin == setting->option) return origin;
+  return origin + ": " + std::string(key);
 }
 
 }  // namespace

@@ -25,7 +25,9 @@ case_show_config_tells_what_follows() {
   has out '#   jobs      at most 3 at once: as --jobs says'
   serve 125 --line 900T --show-config
   has out 'line = "900T"'
-  has err '--line: a line of 900 TiB is more than the '
+  has err 'plimsoll: serve: --line: a line of 900 TiB is more than the '
+  serve 125 --line 900T
+  has err 'plimsoll: serve: --line: a line of 900 TiB is more than the '
   becomes_true nothing_left || wrong 'something is left'
 }
 
