@@ -4,6 +4,7 @@
 
 #include "base/loop/notify.h"
 #include "base/quantity.h"
+#include "base/text.h"
 #include "daemon/log.h"
 #include "policy/governor/processors.h"
 #include "policy/job/attempt.h"
@@ -34,6 +35,21 @@ policy::SchedulerConfig scheduler_config(const policy::GovernorConfig& governor)
 
 // So long the end waits for clients that do not take what they have asked for. A guess.
 constexpr Duration kFarewell = std::chrono::seconds(5);
+
+std::string draining_text(const policy::SchedulerStatus& status) {
+  const std::size_t running = status.running + status.frozen;
+  std::string text =
+      "shutting down when " + counted(running, "running job has", "running jobs have") + " ended";
+  if (status.waiting > 0) {
+    text += "; " + counted(status.waiting, "waiting job", "waiting jobs") + " will not start";
+  }
+  return text;
+}
+
+std::string killing_text(const policy::SchedulerStatus& status) {
+  return "killing " + counted(status.running + status.frozen, "running job", "running jobs") +
+         " and shutting down";
+}
 
 }  // namespace
 
@@ -196,8 +212,8 @@ void Daemon::end(Phase phase) {
   }
   if (phase_ == Phase::serving) supervisor_->notify("STOPPING=1");
   phase_ = std::max(phase_, phase);
-  log(phase_ == Phase::draining ? "shutting down when the running jobs have ended"
-                                : "killing the running jobs and shutting down");
+  const policy::SchedulerStatus status = host_scheduler_.scheduler().status();
+  log(phase_ == Phase::draining ? draining_text(status) : killing_text(status));
   if (phase_ == Phase::draining) {
     services_->drain();
     if (runners_) runners_->runner().drain();

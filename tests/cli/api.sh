@@ -221,7 +221,7 @@ case_a_daemon_that_drains_answers() {
   job=$(<out)
   becomes_true eval '"$clients/job_client" "$socket" list | grep -q running'
   kill -TERM "$daemon"
-  becomes_true grep -q 'shutting down when' daemon.log
+  becomes_true grep -q 'shutting down when 1 running job has ended$' daemon.log
   gives 0 jobs list
   has out running
   gives 114 jobs submit true
