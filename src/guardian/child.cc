@@ -257,13 +257,16 @@ class Child {
     ::sigprocmask(SIG_SETMASK, &mask, nullptr);
   }
 
-  // Returns if none of the files can be executed.
+  // Returns if the first file that may be executed is not after all, or there is none: what becomes
+  // of that is the shell's affair.
   void execute_plain() {
     if (request_.plain.front() == nullptr) return;
     Candidates candidates(request_.plain.front(), request_.env);
     while (const char* file = candidates.next()) {
-      if (may_be_executed(file)) ::execve(file, request_.plain.data(), request_.env.data());
-      if (!is_passed_over()) return;
+      if (::faccessat(AT_FDCWD, file, X_OK, AT_EACCESS) != 0) continue;
+      report_.executes();
+      ::execve(file, request_.plain.data(), request_.env.data());
+      return;
     }
   }
 
@@ -284,14 +287,11 @@ class Child {
         execute_as_script(file);
       }
       if (errno == EACCES) denied = true;
-      if (!is_passed_over()) break;
+      if (errno != EACCES && errno != ENOENT && errno != ENOTDIR) break;
     }
     if (denied && (errno == ENOENT || errno == ENOTDIR)) errno = EACCES;
     fail_at(SpawnStep::exec);
   }
-
-  // Whether another file of the same name may be executed in place of the one that could not be.
-  static bool is_passed_over() { return errno == EACCES || errno == ENOENT || errno == ENOTDIR; }
 
   // Whether it is worth a call of execve(2); if not, `errno` says why. Who shares memory is to be
   // told from one that is about to be gone: it fails here, not there.

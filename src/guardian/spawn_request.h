@@ -58,8 +58,8 @@ struct ResourceLimit {
 struct SpawnRequest {
   ChildId id{};
   Words argv;  // argv[0] without a slash is looked up in the PATH of `env`
-  // Tried first, in the same way, where argv has a shell execute no more than these. Where none of
-  // the files that it may name can be executed, argv is: the shell tells why.
+  // Tried first, where argv has a shell execute no more than these. If the first file that its name
+  // finds can't be executed, or it finds none, argv is: the shell goes on, or tells why.
   Words plain;
   Words env;  // "NAME=value", the whole environment
   // Executed in place of what argv[0] names: as it is, never by a shell. Empty: as argv[0] says.

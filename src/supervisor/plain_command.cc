@@ -4,26 +4,30 @@
 
 #include <algorithm>
 #include <array>
-#include <string>
+#include <cstdlib>
+#include <utility>
+
+#include "base/may_wait.h"
 
 namespace plimsoll::supervisor {
 namespace {
 
-// Reserved words, and what some shell that is /bin/sh somewhere has built in: it may do something
-// else than the program of that name. Sorted.
-constexpr std::array<std::string_view, 94> kOfShells = {
-    ".",         ":",         "alias",    "autoload", "bg",       "bind",    "break",    "builtin",
-    "caller",    "case",      "cd",       "chdir",    "command",  "compgen", "complete", "compopt",
-    "continue",  "coproc",    "declare",  "dirs",     "disown",   "do",      "done",     "echo",
-    "elif",      "else",      "enable",   "enum",     "esac",     "eval",    "exec",     "exit",
-    "export",    "false",     "fc",       "fg",       "fi",       "float",   "for",      "function",
-    "functions", "getopts",   "hash",     "help",     "hist",     "history", "if",       "in",
-    "integer",   "jobs",      "kill",     "let",      "local",    "login",   "logout",   "mapfile",
-    "nameref",   "namespace", "newgrp",   "popd",     "print",    "printf",  "pushd",    "pwd",
-    "read",      "readarray", "readonly", "realpath", "redirect", "rename",  "return",   "select",
-    "set",       "shift",     "shopt",    "source",   "stop",     "suspend", "test",     "then",
-    "time",      "times",     "trap",     "true",     "type",     "typeset", "ulimit",   "umask",
-    "unalias",   "unset",     "until",    "wait",     "whence",   "while"};
+// Reserved words, and what some shell that is /bin/sh somewhere has built in and does otherwise
+// than the program of that name. Sorted.
+constexpr std::array<std::string_view, 98> kOfShells = {
+    ".",        ":",         "alias",   "autoload",  "bg",      "bind",      "break",    "builtin",
+    "caller",   "case",      "cd",      "chdir",     "command", "compgen",   "complete", "compopt",
+    "compound", "continue",  "coproc",  "declare",   "dirs",    "disown",    "do",       "done",
+    "echo",     "elif",      "else",    "enable",    "enum",    "esac",      "eval",     "exec",
+    "exit",     "export",    "false",   "fc",        "fg",      "fi",        "float",    "for",
+    "function", "functions", "getopts", "global",    "hash",    "help",      "hist",     "history",
+    "if",       "in",        "integer", "jobs",      "kill",    "let",       "local",    "login",
+    "logout",   "mapfile",   "nameref", "namespace", "newgrp",  "nohup",     "popd",     "print",
+    "printf",   "pushd",     "pwd",     "r",         "read",    "readarray", "readonly", "realpath",
+    "redirect", "rename",    "return",  "select",    "set",     "shift",     "shopt",    "source",
+    "stop",     "suspend",   "test",    "then",      "time",    "times",     "trap",     "true",
+    "type",     "typeset",   "ulimit",  "umask",     "unalias", "unset",     "until",    "wait",
+    "whence",   "while"};
 
 constexpr std::string_view kBlanks = " \t";
 
@@ -39,10 +43,28 @@ bool is_plain_text(std::string_view text) {
       text, [](char c) { return is_literal(c) || kBlanks.find(c) != std::string_view::npos; });
 }
 
-// No option of the shell, no assignment, and nothing that it does itself.
+// No option of the shell, no job of its own, no assignment, and nothing that it does itself.
 bool names_program(std::string_view word) {
-  return word.front() != '-' && word.front() != '+' && word.find('=') == std::string_view::npos &&
-         !std::ranges::binary_search(kOfShells, word);
+  constexpr std::string_view kNotFirst = "-+%";
+  return kNotFirst.find(word.front()) == std::string_view::npos &&
+         word.find('=') == std::string_view::npos && !std::ranges::binary_search(kOfShells, word);
+}
+
+// Variables by which a shell behaves otherwise, or which it sets for itself.
+constexpr std::array<std::string_view, 4> kReadByShells = {
+    "IFS=", "OPTIND=", "PPID=", "SHELLOPTS="};
+
+bool is_read_by_shells(std::string_view variable) {
+  return std::ranges::any_of(
+      kReadByShells, [variable](std::string_view name) { return variable.starts_with(name); });
+}
+
+constexpr std::string_view kDirectory = "PWD=";
+
+// A path without links to the directory itself or the one above, which bash would resolve.
+bool is_resolved(std::string_view path) {
+  const std::string whole = std::string(path) + "/";
+  return whole.find("/./") == std::string::npos && whole.find("/../") == std::string::npos;
 }
 
 bool is_working_directory(const char* path) {
@@ -69,16 +91,35 @@ std::optional<Words> plain_words(std::string_view shell_command) {
   return words.take();
 }
 
-bool is_plain(const Words& environment) {
-  constexpr std::string_view kDirectory = "PWD=", kPrograms = "PATH=", kFunction = "BASH_FUNC_";
-  const char* directory = nullptr;
-  bool has_programs = false;
+PlainCommands::PlainCommands() {
+  may_wait("PlainCommands");
+  const char* name = std::getenv("PWD");
+  if (name == nullptr || !is_resolved(name) || !is_working_directory(name)) return;
+  directory_ = std::string(kDirectory) + name;
+}
+
+bool PlainCommands::is_plain(const Words& environment, std::string_view program) const {
+  constexpr std::string_view kPath = "PATH=";
+  const std::string function = "BASH_FUNC_" + std::string(program) + "%%=";
+  std::size_t directories = 0, paths = 0;
   for (const std::string_view variable : environment) {
-    if (variable.starts_with(kFunction)) return false;
-    if (variable.starts_with(kDirectory)) directory = variable.data() + kDirectory.size();
-    has_programs = has_programs || variable.starts_with(kPrograms);
+    if (variable.starts_with(function) || is_read_by_shells(variable)) return false;
+    if (variable.starts_with(kDirectory)) {
+      if (variable != directory_) return false;
+      ++directories;
+    }
+    if (variable.starts_with(kPath)) ++paths;
   }
-  return has_programs && directory != nullptr && is_working_directory(directory);
+  return directories == 1 && paths == 1;
+}
+
+Words PlainCommands::words_of(const policy::Command& command,
+                              const guardian::SpawnRequest& request) const {
+  const auto* shell = std::get_if<std::string>(&command);
+  if (shell == nullptr || directory_.empty() || !request.cwd.empty() || request.identity) return {};
+  auto words = plain_words(*shell);
+  if (!words || !is_plain(request.env, words->front())) return {};
+  return std::move(*words);
 }
 
 }  // namespace plimsoll::supervisor

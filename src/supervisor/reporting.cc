@@ -8,7 +8,6 @@
 #include "base/quantity.h"
 #include "policy/job/priority.h"
 #include "supervisor/environment.h"
-#include "supervisor/plain_command.h"
 
 #include "report/plain.h"
 
@@ -18,13 +17,6 @@ namespace {
 std::string current_directory() {
   std::array<char, PATH_MAX> path{};
   return ::getcwd(path.data(), path.size()) == nullptr ? std::string() : path.data();
-}
-
-// What can be executed without its shell. In another directory, or as another user, the shell would
-// change the environment.
-Words words_without_shell(const std::string& shell_command, const guardian::SpawnRequest& spawn) {
-  if (!spawn.cwd.empty() || spawn.identity || !is_plain(spawn.env)) return {};
-  return plain_words(shell_command).value_or(Words());
 }
 
 }  // namespace
@@ -41,7 +33,6 @@ AttemptRequest request_for(const policy::JobSpec& job, const std::string& group,
   if (user) request.spawn.identity = user->identity;
   if (const auto* shell = std::get_if<std::string>(&job.command)) {
     request.spawn.argv = {"/bin/sh", "-c", *shell};
-    request.spawn.plain = words_without_shell(*shell, request.spawn);
   } else {
     request.spawn.argv = std::get<Words>(job.command);
   }

@@ -262,6 +262,18 @@ case_plain_text_is_what_the_shell_makes_of_it() {
   done
 }
 
+# dash does not execute it in its own place, and so would end by itself.
+case_plain_text_ends_as_its_program_does() {
+  printf '#!/bin/sh\nkill -SEGV $$\n' >dies
+  chmod +x dies
+  printf '%s\n' ./dies './dies; exit $?' >jobs
+  batch 2 -q -j1 --report report jobs
+  head -n 1 report >job
+  told job 'r["outcome"] == "signalled" and r["signal"] == "SEGV"'
+  sed -n 2p report >job
+  told job 'r["outcome"] == "exited" and r["exit_code"] == 139'
+}
+
 # A shell would correct PWD, and run an exported function.
 case_plain_text_goes_to_the_shell_where_that_knows_more() {
   mkdir there

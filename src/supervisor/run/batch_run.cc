@@ -206,6 +206,7 @@ Prepared BatchRun::prepare(const policy::Start& start) {
   const auto user = known ? *known : std::nullopt;
   AttemptRequest& request = prepared.request;
   request = request_for(job, group_name(start.job, start.attempt), user);
+  request.spawn.plain = plain_commands_.words_of(job.command, request.spawn);
   request.kill_after = config_.kill_after;
   request.spawn.session = guardian::Session::own;
   request.spawn.descriptors = guardian::Descriptors::close;

@@ -9,6 +9,7 @@
 #include "supervisor/host_scheduler.h"
 #include "supervisor/identity.h"
 #include "supervisor/output/collector.h"
+#include "supervisor/plain_command.h"
 #include "supervisor/run/guardian_watch.h"
 
 namespace plimsoll::supervisor {
@@ -149,6 +150,7 @@ class BatchRun : private JobOwner,
   Accounts accounts_;
   bool is_stopped_ = false;  // by the terminal, with all jobs
   GuardianWatch guardian_watch_;
+  PlainCommands plain_commands_;
   Progress progress_;
   report::RunSummary summary_;
   bool drained_ = false;

@@ -165,7 +165,10 @@ TEST_F(BirthsHost, PlainWordsAreTriedBeforeTheShell) {
   };
   write("first/script", "echo script\n");
   write("second/script", "#!/bin/sh\necho another\n");
-  std::filesystem::create_directories(directory / "first/program");
+  write("first/lost", "#!/no/such/interpreter\n");
+  write("second/lost", "#!/bin/sh\necho another\n");
+  std::filesystem::create_directories(directory / "first/directory");
+  write("second/directory", "#!/bin/sh\necho another\n");
   write("second/program", "#!/bin/sh\necho \"program $1\"\n");
   {
     const cgroup::Leaf leaf = ground_->leaf("job");
@@ -178,11 +181,13 @@ TEST_F(BirthsHost, PlainWordsAreTriedBeforeTheShell) {
       return run(births, request);
     };
     const auto check = [&] {
-      EXPECT_EQ(with({"program", "a"}), "program a\n") << "a directory is passed over";
+      EXPECT_EQ(with({"program", "a"}), "program a\n");
       EXPECT_EQ(with({"no-such-program"}), "the shell\n");
       EXPECT_EQ(with({"./no/such"}), "the shell\n");
       EXPECT_EQ(with({"/etc/passwd"}), "the shell\n");
-      EXPECT_EQ(with({"script"}), "the shell\n") << "which runs it, and not the one behind it";
+      for (const char* name : {"script", "lost", "directory"}) {
+        EXPECT_EQ(with({name}), "the shell\n") << "which knows whether it is passed over: " << name;
+      }
       EXPECT_EQ(with({}), "the shell\n");
     };
     check();

@@ -4,12 +4,11 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
-
-#include "policy/job/job.h"
-#include "supervisor/reporting.h"
 
 namespace plimsoll::supervisor {
 namespace {
@@ -56,59 +55,81 @@ TEST(PlainCommand, IsNoLongerThanItsLimit) {
   EXPECT_FALSE(plain_words(longest + "b"));
 }
 
-TEST(PlainEnvironment, NamesTheWorkingDirectory) {
-  const std::string here = std::filesystem::current_path();
-  const std::string path = "PATH=/bin";
-  EXPECT_TRUE(is_plain(Words{path, "PWD=" + here}));
-  EXPECT_TRUE(is_plain(Words{path, "PWD=" + here + "/."}));
-  EXPECT_FALSE(is_plain(Words{path}));
-  EXPECT_FALSE(is_plain(Words{"PWD=" + here}));
-  EXPECT_FALSE(is_plain(Words{path, "PWD=/proc"}));
-  EXPECT_FALSE(is_plain(Words{path, "PWD=."}));
-  EXPECT_FALSE(is_plain(Words{path, "PWD="}));
-  EXPECT_FALSE(is_plain(Words{path, "PWD=/no/such"}));
-}
-
-TEST(PlainEnvironment, HasNoFunctions) {
-  const std::string here = std::filesystem::current_path();
-  EXPECT_FALSE(is_plain(Words{"PATH=/bin", "PWD=" + here, "BASH_FUNC_gzip%%=() { :; }"}));
-}
-
-class PlainRequest : public ::testing::Test {
+class PlainCommandsTest : public ::testing::Test {
  protected:
-  PlainRequest() {
-    job_.env = {{"PATH", "/bin"}, {"PWD", std::filesystem::current_path()}};
-    job_.command = "gzip a";
+  PlainCommandsTest() : here_(std::filesystem::current_path()) {
+    request_.env = {"PATH=/bin", "PWD=" + here_};
   }
-  [[nodiscard]] std::vector<std::string> plain(const std::optional<Account>& user = {}) const {
-    return request_for(job_, "job-1", user).spawn.plain.all();
+  ~PlainCommandsTest() override {
+    if (pwd_) ::setenv("PWD", pwd_->c_str(), 1);
+    if (!pwd_) ::unsetenv("PWD");
   }
-  policy::JobSpec job_;
+
+  // Of a run that was started with this PWD.
+  [[nodiscard]] std::vector<std::string> words(const std::string& pwd) {
+    if (pwd.empty()) {
+      ::unsetenv("PWD");
+    } else {
+      ::setenv("PWD", pwd.c_str(), 1);
+    }
+    return PlainCommands().words_of(command_, request_).all();
+  }
+  [[nodiscard]] std::vector<std::string> with(const std::vector<std::string>& variables) {
+    request_.env = variables;
+    return words(here_);
+  }
+
+  std::string here_;
+  policy::Command command_ = "gzip a";
+  guardian::SpawnRequest request_;
+
+ private:
+  std::optional<std::string> pwd_ =
+      ::getenv("PWD") == nullptr ? std::nullopt : std::optional<std::string>(::getenv("PWD"));
 };
 
-TEST_F(PlainRequest, IsTriedBeforeTheShell) {
-  EXPECT_THAT(plain(), ElementsAre("gzip", "a"));
-  EXPECT_THAT(request_for(job_, "job-1", std::nullopt).spawn.argv.all(),
-              ElementsAre("/bin/sh", "-c", "gzip a"));
+TEST_F(PlainCommandsTest, AreForTheWorkingDirectoryByItsName) {
+  EXPECT_THAT(words(here_), ElementsAre("gzip", "a"));
+  for (const std::string& pwd : {std::string(), std::string("."), std::string("/no/such"),
+                                 std::string("/proc"), here_ + "/.", here_ + "/../x"}) {
+    request_.env = {"PATH=/bin", "PWD=" + pwd};
+    EXPECT_THAT(words(pwd), IsEmpty()) << pwd;
+  }
+  EXPECT_THAT(with({"PATH=/bin"}), IsEmpty());
+  EXPECT_THAT(with({"PATH=/bin", "PWD=/proc"}), IsEmpty()) << "a job's own";
+  EXPECT_THAT(with({"PATH=/bin", "PWD=" + here_, "PWD=" + here_}), IsEmpty());
 }
 
-TEST_F(PlainRequest, IsNotMadeWhereTheShellWouldChangeTheEnvironment) {
-  job_.cwd = "/";
-  EXPECT_THAT(plain(), IsEmpty());
-  job_.cwd.clear();
-  job_.env = {{"PATH", "/bin"}, {"PWD", "/proc"}};
-  EXPECT_THAT(plain(), IsEmpty());
+TEST_F(PlainCommandsTest, AreFoundByOnePath) {
+  EXPECT_THAT(with({"PWD=" + here_}), IsEmpty());
+  EXPECT_THAT(with({"PATH=/bin", "PWD=" + here_, "PATH=/usr/bin"}), IsEmpty());
 }
 
-TEST_F(PlainRequest, IsNotMadeForAnotherUser) {
-  Account user;
-  user.identity = guardian::Identity{.uid = ::geteuid() + 1, .gid = 1, .groups = {}};
-  EXPECT_THAT(plain(user), IsEmpty());
+TEST_F(PlainCommandsTest, AreNoFunctions) {
+  const std::string path = "PATH=/bin", pwd = "PWD=" + here_;
+  EXPECT_THAT(with({path, pwd, "BASH_FUNC_gzip%%=() { :; }"}), IsEmpty());
+  EXPECT_THAT(with({path, pwd, "BASH_FUNC_module%%=() { :; }"}), ElementsAre("gzip", "a"));
 }
 
-TEST_F(PlainRequest, IsNotMadeOfWords) {
-  job_.command = Words{"gzip", "a"};
-  EXPECT_THAT(plain(), IsEmpty());
+TEST_F(PlainCommandsTest, AreNotForShellsThatBehaveOtherwise) {
+  for (const char* variable : {"SHELLOPTS=xtrace", "IFS=x", "OPTIND=abc", "PPID=1"}) {
+    EXPECT_THAT(with({"PATH=/bin", "PWD=" + here_, variable}), IsEmpty()) << variable;
+  }
+}
+
+TEST_F(PlainCommandsTest, AreNotForOtherDirectoriesAndUsers) {
+  request_.cwd = here_;
+  EXPECT_THAT(words(here_), IsEmpty());
+  request_.cwd.clear();
+  request_.identity = guardian::Identity{.uid = ::geteuid(), .gid = 1, .groups = {}};
+  EXPECT_THAT(words(here_), IsEmpty());
+}
+
+TEST_F(PlainCommandsTest, AreNoTextsThatNeedAShellNorWords) {
+  command_ = "gzip a; rm b";
+  EXPECT_THAT(words(here_), IsEmpty());
+  command_ = Words{"gzip", "a"};
+  EXPECT_THAT(words(here_), IsEmpty());
 }
 
 }  // namespace
