@@ -38,8 +38,10 @@ constexpr Duration kFarewell = std::chrono::seconds(5);
 
 std::string draining_text(const policy::SchedulerStatus& status) {
   const std::size_t running = status.running + status.frozen;
-  std::string text =
-      "shutting down when " + counted(running, "running job has", "running jobs have") + " ended";
+  std::string text = "shutting down";
+  if (running > 0) {
+    text += " when " + counted(running, "running job has", "running jobs have") + " ended";
+  }
   if (status.waiting > 0) {
     text += "; " + counted(status.waiting, "waiting job", "waiting jobs") + " will not start";
   }

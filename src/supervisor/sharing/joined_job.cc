@@ -41,7 +41,7 @@ Result<std::optional<int>> JoinedJob::await_room(const std::function<void()>& wa
   Result<void> ran{};
   while (ran && !ended_ && !has_room()) {
     ran = supervisor_.run_once(Duration(-1));
-    if (lease_.looks() < 2 || has_room() || std::exchange(has_told, true)) continue;
+    if (lease_.is_news() || has_room() || std::exchange(has_told, true)) continue;
     waits();
   }
   supervisor_.tell_signals(nullptr);

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <limits>
 
+#include "supervisor/wall_clock.h"
+
 namespace plimsoll::supervisor {
 namespace {
 
@@ -47,10 +49,12 @@ Lease::Lease(loop::Loop& loop, Ledger ledger, policy::Share whole, LeaseRole rol
     auto watch = loop.watch(bell_->fd(), EPOLLIN, [this](std::uint32_t) { hear(); });
     if (watch) bell_watch_ = std::move(*watch);
   }
-  settle();
-  // Who is not woken hears of it at his next look.
-  if (is_news()) [[maybe_unused]]
-    const auto rung = ledger_.ring();
+  ask();
+  [[maybe_unused]] const auto told = ledger_.tell(own_entry());
+  // Before it looks, as the date of a file is to say. Who is not woken hears at his next look.
+  [[maybe_unused]] const auto rung = ledger_.ring();
+  heed(ledger_.others());
+  move();
   settle_again(interval());
 }
 
@@ -148,10 +152,14 @@ LedgerEntry Lease::own_entry() const {
   return entry;
 }
 
-bool Lease::is_heard_by(const std::vector<LedgerEntry>& others) const {
+// A date that is still to come tells nothing: a clock was set back, or somebody has dated his file.
+bool Lease::is_seen_by(const std::vector<LedgerEntry>& others) const {
   const auto since = ledger_.first_told();
-  return since && std::ranges::all_of(
-                      others, [&since](const LedgerEntry& other) { return other.told > *since; });
+  if (!since || !ledger_.has_seen_all()) return false;
+  const WallTime now = wall_now();
+  return std::ranges::all_of(others, [&since, now](const LedgerEntry& other) {
+    return other.told > *since && other.told <= now;
+  });
 }
 
 void Lease::heed(const std::vector<LedgerEntry>& others) {
@@ -159,7 +167,8 @@ void Lease::heed(const std::vector<LedgerEntry>& others) {
   beside_ = beside_of(others, ::geteuid());
   heed_terms(others);
   parties_ = others.size() + 1;
-  is_heard_ = is_heard_ || is_heard_by(others) || loop::now() - joined_ >= kInterval;
+  is_heard_ = is_heard_ || is_seen_ || loop::now() - joined_ >= kInterval;
+  is_seen_ = is_seen_by(others);
   ++looks_;
 }
 

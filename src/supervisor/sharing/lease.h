@@ -101,7 +101,7 @@ class Lease {
   // Whether what is told is worth a look of the others before their time.
   [[nodiscard]] bool is_worth_ringing(const policy::RunClaim& claim);
   [[nodiscard]] LedgerEntry own_entry() const;
-  [[nodiscard]] bool is_heard_by(const std::vector<LedgerEntry>& others) const;
+  [[nodiscard]] bool is_seen_by(const std::vector<LedgerEntry>& others) const;
   // What others have told by now.
   void heed(const std::vector<LedgerEntry>& others);
   void heed_terms(const std::vector<LedgerEntry>& others);
@@ -124,7 +124,9 @@ class Lease {
   policy::Beside beside_;
   std::uint64_t looks_ = 0;
   Instant joined_;
-  bool is_heard_ = false;     // by all who were there
+  // By all who were there: their files say that they have looked since; and a look later, by when
+  // they plan with it.
+  bool is_seen_ = false, is_heard_ = false;
   policy::Share share_;       // ours of it
   policy::RunClaim claim_{};  // as asked for last
   Instant asked_{};

@@ -44,8 +44,8 @@ class Ledger {
 
   // Tells the others. A small write to a file in memory.
   Result<void> tell(const LedgerEntry& own);
-  // When that was first. Who has told something later (LedgerEntry::told), and looks whenever he
-  // tells, has seen this run. Nothing: not yet, or the date can't be read.
+  // When that was first. Who has told or rung later (LedgerEntry::told) reads what was told by then
+  // at once, as a lease does each before it looks. Nothing: not yet, or the date can't be read.
   [[nodiscard]] std::optional<WallTime> first_told() const { return first_told_; }
 
   // Wakes the others, who look at once at what was told (LedgerBell).
@@ -57,6 +57,8 @@ class Ledger {
   // are those of the directory's owner, whatever others have written. What is no file of a live run
   // is removed, where it may be.
   [[nodiscard]] std::vector<LedgerEntry> others();
+  // Whether that were all; else the next look finds more.
+  [[nodiscard]] bool has_seen_all() const { return list_ == nullptr; }
 
   // More runs of this user and of root, or of all others, are not looked at.
   static constexpr std::size_t kRunsMax = 1000;
