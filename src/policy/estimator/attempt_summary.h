@@ -44,7 +44,9 @@ struct AttemptSummary {
   std::optional<Bytes> written{};      // to file systems; at least that where `peak_seen` says so
   std::optional<Bytes> io{};           // read from devices and written to them, as far as was seen
   std::optional<Duration> io_wait{};   // time in which a task of it waited for I/O
-  std::vector<CurvePoint> curve{};     // at most kCurvePointsMax, in order; empty: not known
+  // At most kCurvePointsMax, in order; the last may be of when nobody lived any more. Empty: not
+  // known.
+  std::vector<CurvePoint> curve{};
 };
 
 }  // namespace plimsoll::policy

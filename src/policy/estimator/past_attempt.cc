@@ -71,6 +71,9 @@ MemoryCurve::MemoryCurve(const AttemptSummary& attempt_summary) {
   const auto end = used_.begin() + static_cast<std::ptrdiff_t>(size_);
   float& highest = *std::max_element(used_.begin(), end);
   highest = std::max(highest, peak);
+  // The last look is at what an attempt has left behind. It has used until then what it had: what
+  // ends goes at once, and not little by little since the look before.
+  if (size_ > 1) used_[size_ - 1] = std::max(used_[size_ - 1], used_[size_ - 2]);
   float most = 0;
   for (std::size_t i = 0; i < size_; ++i) most_until_[i] = most = std::max(most, used_[i]);
   most = 0;

@@ -67,6 +67,23 @@ TEST(Story, WhatAClassDoesWithDevicesIsExpectedAgain) {
             estimator.estimate(kClass, {}).io);
 }
 
+// The last look is taken when nobody lives any more. Who is near the end of such a course has not
+// less because of it, and who has less is not near an end.
+TEST(Story, WhatIsSeenAfterAnEndIsNotExpectedBeforeIt) {
+  Estimator estimator;
+  for (const double peak : {60, 80, 100}) {
+    estimator.learn(attempt_summary({{0, 5}, {0.1, peak}, {4, peak}, {5, 0}}));
+    estimator.learn(attempt_summary({{0, 5}, {0.1, peak}, {8, peak}, {9, 0}}));
+  }
+  for (const double ran : {3.0, 4.5, 8.0}) {
+    const Estimate estimate =
+        estimator.estimate(kClass, {}, after({{0, 5}, {0.1, 70}, {ran - 0.2, 70}, {ran, 70}}));
+    EXPECT_NEAR(at(estimate, seconds(0)).mean / kMb, 70, 1) << ran;
+    EXPECT_LT(at(estimate, seconds(0)).spread / kMb, 3) << ran;
+    EXPECT_NEAR(peak_mb(estimate), 70, 10) << ran;
+  }
+}
+
 // Loads, holds for long, and needs twice as much for a short time at its end.
 std::vector<At> late_peak(double length) {
   return {
