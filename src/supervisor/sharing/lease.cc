@@ -49,12 +49,10 @@ Lease::Lease(loop::Loop& loop, Ledger ledger, policy::Share whole, LeaseRole rol
     auto watch = loop.watch(bell_->fd(), EPOLLIN, [this](std::uint32_t) { hear(); });
     if (watch) bell_watch_ = std::move(*watch);
   }
-  ask();
-  [[maybe_unused]] const auto told = ledger_.tell(own_entry());
-  // Before it looks, as the date of a file is to say. Who is not woken hears at his next look.
+  // Those who are woken look kSoon later, when this has told; others at their next look. Before it
+  // looks, as the date of a file is to say.
   [[maybe_unused]] const auto rung = ledger_.ring();
-  heed(ledger_.others());
-  move();
+  settle();
   settle_again(interval());
 }
 
